@@ -1,0 +1,99 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One array for every target: the language is strict everywhere, and a warning is an error.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Code that ships marks each unsafe line as `unsafe`.
+let shipped: [SwiftSetting] = settings + [.strictMemorySafety()]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: shipped)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "CoinLedger",
+    products: [
+        .executable(name: "coinledger", targets: ["CoinLedgerCommand"]),
+        .executable(name: "coinledger-bench", targets: ["CoinLedgerBench"]),
+    ],
+    targets: [
+        // The system's libraries: a module map and a shim header each.
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+
+        // What everything stands on: no I/O of the domain's, no domain.
+        library("Base"),
+        library("Telemetry", ["Base"]),
+        library("EventLoop", ["Base", "Telemetry", "CLinux"]),
+
+        // Row 0: the domain, which imports nothing, and drivers, which know no domain.
+        library("CoinLedger"),
+        library("CoinLedgerAPI", ["Base"]),
+        library("AppStore", ["Base", "COpenSSL"]),
+        library("Postgres", ["Base", "Telemetry", "EventLoop", "CPostgres"]),
+        library("HTTPServer", ["Base", "Telemetry", "EventLoop", "CMicroHTTPD"]),
+
+        // Row 1.
+        library("EventStore", ["Base", "CoinLedger"]),
+        library("AppStoreConnection", ["Base", "AppStore", "Telemetry", "CCurl"]),
+
+        // Row 2.
+        library(
+            "CoinLedgerService",
+            ["Base", "CoinLedger", "EventStore", "AppStore", "AppStoreConnection", "Telemetry"]),
+        library("PostgresEventStore", ["Base", "CoinLedger", "EventStore", "Postgres"]),
+        library("InMemoryEventStore", ["Base", "CoinLedger", "EventStore"]),
+
+        // Row 3.
+        library(
+            "CoinLedgerServer",
+            [
+                "Base", "CoinLedger", "CoinLedgerAPI", "CoinLedgerService", "EventStore",
+                "HTTPServer", "Telemetry",
+            ]),
+
+        // For development and tests; production code never imports these two.
+        library(
+            "AppStoreStandIn",
+            ["Base", "AppStore", "COpenSSL", "EventLoop", "HTTPServer", "Telemetry"]),
+        library("PrivatePostgres", ["Base", "CLinux"]),
+
+        // Row 4.
+        .executableTarget(
+            name: "CoinLedgerCommand",
+            dependencies: [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CLinux",
+                "CoinLedger", "CoinLedgerAPI", "CoinLedgerServer", "CoinLedgerService",
+                "EventLoop", "EventStore", "HTTPServer", "Postgres", "PostgresEventStore",
+                "PrivatePostgres", "Telemetry",
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "CoinLedgerBench",
+            dependencies: [
+                "AppStore", "AppStoreStandIn", "Base", "CLinux", "CoinLedger",
+                "CoinLedgerService", "COpenSSL", "EventLoop", "EventStore", "Postgres",
+                "PostgresEventStore", "PrivatePostgres", "Telemetry",
+            ],
+            swiftSettings: settings),
+
+        tests("BaseTests", ["Base", "Telemetry"]),
+    ]
+)

@@ -1,0 +1,49 @@
+import Base
+import Testing
+
+@Suite struct `Reading JSON` {
+    @Test(arguments: [
+        (
+            #"{"a":1,"b":[true,null,"x\n\u00e9\ud83d\ude00"]}"#,
+            ["a": 1, "b": [true, nil, "x\n\u{e9}\u{1F600}"]] as JSON
+        ),
+        ("-9223372036854775808", .integer(.min)),
+        ("9223372036854775808", .decimal("9223372036854775808")),
+        ("1.5e3", .decimal("1.5e3")),
+        (" [ ] ", .array([])),
+    ])
+    func `a text becomes its value`(text: String, value: JSON) throws {
+        #expect(try JSON.parse(Array(text.utf8)) == value)
+    }
+
+    @Test(arguments: [
+        "", "{", "[1,]", "01", "1.", "+1", "nul", "\"\u{01}\"", "{\"a\":1,\"a\":2}", "[1] 2",
+        #""\ud800""#, #"{"a" 1}"#, "'a'", "NaN", "--1", #""\x""#,
+    ])
+    func `anything else is refused`(text: String) {
+        #expect(throws: JSONError.self) { try JSON.parse(Array(text.utf8)) }
+    }
+
+    @Test func `bytes that are not UTF-8 are refused`() {
+        #expect(throws: JSONError.notUTF8(offset: 1)) { try JSON.parse([0x22, 0xFF, 0x22]) }
+    }
+
+    @Test func `nesting is limited`() throws {
+        func nested(_ depth: Int) -> [UInt8] {
+            Array(
+                (String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        }
+        #expect(throws: Never.self) { try JSON.parse(nested(JSON.depthMax)) }
+        #expect(throws: JSONError.tooDeep(offset: JSON.depthMax)) {
+            try JSON.parse(nested(JSON.depthMax + 1))
+        }
+    }
+
+    @Test func `what is written reads the same`() throws {
+        let value: JSON = [
+            "text": "\u{0}\u{1f}\"\\/\n\u{2028}", "number": .integer(.min),
+            "list": [.array([]), [:], nil],
+        ]
+        #expect(try JSON.parse(value.bytes) == value)
+    }
+}
