@@ -58,7 +58,13 @@ let package = Package(
         library(
             "CoinLedgerService",
             ["Base", "CoinLedger", "EventStore", "AppStore", "AppStoreConnection", "Telemetry"]),
-        library("PostgresEventStore", ["Base", "CoinLedger", "EventStore", "Postgres"]),
+        .target(
+            name: "LedgerSchema", path: "db", exclude: ["examples"],
+            sources: ["LedgerSchema.swift"], resources: [.embedInCode("migrations")],
+            swiftSettings: settings),
+        library(
+            "PostgresEventStore",
+            ["Base", "CoinLedger", "EventStore", "LedgerSchema", "Postgres", "Telemetry"]),
         library("InMemoryEventStore", ["Base", "CoinLedger", "EventStore"]),
 
         // Row 3.

@@ -1,0 +1,156 @@
+package import CoinLedger
+package import EventStore
+package import Telemetry
+
+/// The only way to change the accounts of one lane: load, decide, append, commit, answer.
+///
+/// Group commit: while one batch is being committed the next one collects; a lone command is
+/// committed at once. No outcome leaves before the commit has returned. Another process may write
+/// to the same lane: the fence of `append` finds it out, and the batch is decided again.
+package actor LedgerWriter {
+    private let lane: Lane
+    private let store: any EventStore
+    private let limits: WriterLimits
+    private let executor: any TaskExecutor
+    private let pause: @Sendable (_ milliseconds: Int64) async -> Void
+    private let telemetry: WriterTelemetry
+    private let log: Log
+
+    private var queue = CommandQueue()
+    private var isDraining = false
+    private var cache: AccountCache
+    /// The lane's head as this writer knows it; nil where it has to be read.
+    private var head: Int64?
+
+    /// - Parameters:
+    ///   - executor: where batches are made; the event loop of the store's connection, so that
+    ///     nothing changes threads.
+    ///   - pause: waits, between attempts to learn what has become of a commit.
+    package init(
+        lane: Lane, store: any EventStore, limits: WriterLimits = WriterLimits(),
+        executor: any TaskExecutor, telemetry: WriterTelemetry, log: Log,
+        pause: @escaping @Sendable (_ milliseconds: Int64) async -> Void
+    ) {
+        self.lane = lane
+        self.store = store
+        self.limits = limits
+        self.executor = executor
+        self.telemetry = telemetry
+        self.log = log
+        self.pause = pause
+        cache = AccountCache(countMax: limits.cachedAccountsMax)
+    }
+
+    /// Carries out `commands`, each on its own, and returns an outcome for each once all of them
+    /// are durable.
+    ///
+    /// - Throws: `.overloaded` at once if the queue has no room for them; `.unavailable` if the
+    ///   store didn't take them. Some may have been carried out all the same: a command that is
+    ///   submitted again is not done twice.
+    package func submit(_ commands: [Command]) async throws(WriterError) -> [Outcome] {
+        guard !commands.isEmpty else { return [] }
+        guard queue.count + commands.count <= limits.queuedCommandsMax else {
+            telemetry.overloads.increment()
+            throw .overloaded
+        }
+        let result = await withCheckedContinuation { continuation in
+            let submission = Submission(count: commands.count, continuation)
+            for (index, command) in commands.enumerated() {
+                queue.append(QueuedCommand(command: command, index: index, submission: submission))
+            }
+            drain()
+        }
+        return try result.get()
+    }
+
+    private func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        Task(executorPreference: executor) { await self.takeBatches() }
+    }
+
+    private func takeBatches() async {
+        while !queue.isEmpty {
+            let batch = queue.take(upTo: limits.batchCommandsMax)
+            telemetry.took(batch.count, leaving: queue.count, lane: lane)
+            await commit(batch)
+        }
+        isDraining = false
+    }
+
+    /// Carries out one batch, however many attempts that takes within the limits, and answers it.
+    private func commit(_ batch: [QueuedCommand]) async {
+        var conflicts = 0
+        var unknowns = 0
+        while true {
+            do throws(EventStoreError) {
+                let decisions = try await decide(batch)
+                try await append(decisions)
+                for (queued, outcome) in zip(batch, decisions.outcomes) { queued.answer(outcome) }
+                return
+            } catch {
+                forget()
+                switch error {
+                case .conflict:
+                    conflicts += 1
+                    telemetry.conflicts.increment()
+                    if conflicts <= limits.conflictsMax { continue }
+                case .resultUnknown:
+                    // The batch may have been committed. Deciding it again tells: its claims then
+                    // bear the commands' own ids.
+                    unknowns += 1
+                    telemetry.unknownResults.increment()
+                    log.warning(
+                        "commit result unknown", ["lane": lane.number, "error": "\(error)"])
+                case .unavailable where unknowns > 0: unknowns += 1
+                case .unavailable, .corrupt: break
+                }
+                if unknowns > 0, unknowns <= limits.unknownResultAttemptsMax {
+                    await pause(limits.unknownResultPauseMilliseconds)
+                    continue
+                }
+                log.error("batch refused", ["lane": lane.number, "error": "\(error)"])
+                for queued in batch { queued.fail(.unavailable) }
+                return
+            }
+        }
+    }
+
+    private func decide(_ batch: [QueuedCommand]) async throws(EventStoreError) -> Decisions {
+        var request = NeededFacts()
+        for queued in batch { request.add(queued.command, isCached: cache.contains) }
+        let knownHead = head
+        var accounts: [AccountID: Account] = [:]
+        var facts = Facts()
+        var expectedHead = knownHead ?? 0
+        if knownHead == nil || !request.isEmpty {
+            let loaded = try await store.load(request.loadRequest(in: lane))
+            // A head that has moved means that cached accounts may be old.
+            if let knownHead, knownHead != loaded.head { throw .conflict }
+            expectedHead = loaded.head
+            accounts = loaded.accounts
+            facts = loaded.facts
+        }
+        var decisions = Decisions(lane: lane, expectedHead: expectedHead, facts: facts)
+        for queued in batch {
+            let account = queued.command.account
+            decisions.decide(queued.command, from: cache[account] ?? accounts[account] ?? .new)
+        }
+        return decisions
+    }
+
+    private func append(_ decisions: Decisions) async throws(EventStoreError) {
+        if let batch = decisions.batch {
+            let timing = telemetry.begin()
+            try await store.append(batch)
+            telemetry.committed(since: timing)
+        }
+        head = decisions.head
+        for (account, state) in decisions.states { cache[account] = state }
+    }
+
+    private func forget() {
+        cache.removeAll()
+        head = nil
+    }
+}

@@ -1,0 +1,25 @@
+/// The limits of a `LedgerWriter`.
+package struct WriterLimits: Sendable {
+    /// Commands in one batch. More bring little speed and multiply latency.
+    package var batchCommandsMax = 256
+    /// Commands that wait for their batch; beyond it a command is refused at once.
+    package var queuedCommandsMax = 8192
+    /// Account states kept between batches.
+    package var cachedAccountsMax = 65_536
+    /// How often a batch is decided again because something else was written meanwhile.
+    package var conflictsMax = 50
+    /// How often the fate of a commit whose answer was lost is asked for, and how long to wait
+    /// in between: together about ten seconds.
+    package var unknownResultAttemptsMax = 50
+    package var unknownResultPauseMilliseconds: Int64 = 200
+
+    package init() {}
+}
+
+/// Why a writer carried nothing out.
+package enum WriterError: Error, Hashable, Sendable {
+    /// More commands wait than are allowed.
+    case overloaded
+    /// The store can't be reached or takes no writes.
+    case unavailable
+}

@@ -1,0 +1,147 @@
+import Base
+package import CoinLedger
+
+/// Turns events into the payloads they are stored as, and back.
+///
+/// Names and payloads are for ever: a change of a payload is a new schema version, and reading the
+/// old one stays here.
+package enum EventCodec {
+    package struct Encoded: Sendable {
+        package let type: String
+        package let schemaVersion: Int64
+        package let payload: [UInt8]
+    }
+
+    /// A payload that no event of that type and schema version has.
+    package struct Unreadable: Error, Hashable, Sendable {
+        package let type: String
+        package let schemaVersion: Int64
+        package let reason: String
+    }
+
+    package static func encode(_ event: Event) -> Encoded {
+        switch event {
+        case .purchaseRecorded(let event):
+            Encoded(type: "PurchaseRecorded", schemaVersion: 1, payload: json(event).bytes)
+        case .coinsGranted(let event):
+            Encoded(type: "CoinsGranted", schemaVersion: 1, payload: json(event).bytes)
+        case .appAccountTokenLinked(let token):
+            Encoded(
+                type: "AppAccountTokenLinked", schemaVersion: 1,
+                payload: (["appAccountToken": .string(token.text)] as JSON).bytes)
+        }
+    }
+
+    package static func decode(_ stored: StoredEvent) throws(Unreadable) -> Event {
+        func unreadable(_ reason: String) -> Unreadable {
+            Unreadable(type: stored.type, schemaVersion: stored.schemaVersion, reason: reason)
+        }
+        do throws(PayloadError) {
+            let payload = try Payload(stored.payload)
+            switch (stored.type, stored.schemaVersion) {
+            case ("PurchaseRecorded", 1): return .purchaseRecorded(try purchaseRecorded(payload))
+            case ("CoinsGranted", 1): return .coinsGranted(try coinsGranted(payload))
+            case ("AppAccountTokenLinked", 1):
+                return .appAccountTokenLinked(
+                    try payload.value("appAccountToken", AppAccountToken.init))
+            default: throw .malformed("no such type and schema version")
+            }
+        } catch {
+            switch error {
+            case .malformed(let reason): throw unreadable(reason)
+            }
+        }
+    }
+
+    private static func json(_ event: PurchaseRecorded) -> JSON {
+        let purchase = event.purchase
+        var object = JSONObject()
+        object.append("store", .string(purchase.key.store.rawValue))
+        object.append("environment", .string(purchase.key.environment.rawValue))
+        object.append("transactionId", .string(purchase.key.transactionID.text))
+        object.append("originalTransactionId", .string(purchase.originalTransactionID.text))
+        object.append("productId", .string(purchase.productID))
+        object.append("quantity", .integer(purchase.quantity))
+        if let price = purchase.price {
+            object.append("priceMilliunits", .integer(price.milliunits))
+            object.append("currency", .string(price.currency))
+        }
+        object.append("storefront", purchase.storefront.map(JSON.string))
+        object.append("purchasedAt", .string(purchase.purchasedAt.description))
+        object.append("signedAt", purchase.signedAt.map { .string($0.description) })
+        object.append("appAccountToken", purchase.appAccountToken.map { .string($0.text) })
+        object.append("catalogueVersion", .string(event.catalogueVersion))
+        return .object(object)
+    }
+
+    private static func purchaseRecorded(
+        _ payload: Payload
+    ) throws(PayloadError) -> PurchaseRecorded {
+        var price: StatedPrice?
+        if let milliunits = try payload.optional("priceMilliunits", \JSON.integer) {
+            price = StatedPrice(milliunits: milliunits, currency: try payload.string("currency"))
+        }
+        let purchase = Purchase(
+            key: try purchaseKey(payload),
+            originalTransactionID: try payload.value("originalTransactionId", TransactionID.init),
+            productID: try payload.string("productId"),
+            quantity: try payload.integer("quantity"), price: price,
+            storefront: try payload.optional("storefront", \JSON.string),
+            purchasedAt: try payload.value("purchasedAt", Timestamp.init),
+            signedAt: try payload.optionalValue("signedAt", Timestamp.init),
+            appAccountToken: try payload.optionalValue("appAccountToken", AppAccountToken.init))
+        return PurchaseRecorded(
+            purchase: purchase, catalogueVersion: try payload.string("catalogueVersion"))
+    }
+
+    private static func purchaseKey(_ payload: Payload) throws(PayloadError) -> PurchaseKey {
+        PurchaseKey(
+            store: try payload.value("store", Store.init(rawValue:)),
+            environment: try payload.value("environment", Environment.init(rawValue:)),
+            transactionID: try payload.value("transactionId", TransactionID.init))
+    }
+
+    private static func json(_ event: CoinsGranted) -> JSON {
+        var source = JSONObject()
+        switch event.source {
+        case .purchase(let key):
+            source.append("type", "purchase")
+            source.append("store", .string(key.store.rawValue))
+            source.append("environment", .string(key.environment.rawValue))
+            source.append("transactionId", .string(key.transactionID.text))
+        }
+        let lots = event.lots.map { lot in
+            var object = JSONObject()
+            object.append("number", .integer(lot.number))
+            object.append("kind", .string(lot.kind.rawValue))
+            object.append("coins", .integer(lot.coins.amount))
+            object.append("expiresAt", lot.expiresAt.map { .string($0.description) })
+            return JSON.object(object)
+        }
+        return [
+            "environment": .string(event.environment.rawValue),
+            "source": .object(source),
+            "lots": .array(lots),
+        ]
+    }
+
+    private static func coinsGranted(_ payload: Payload) throws(PayloadError) -> CoinsGranted {
+        let source = try payload.payload("source")
+        guard try source.string("type") == "purchase" else {
+            throw .malformed("source.type")
+        }
+        var lots: [Lot] = []
+        for lot in try payload.payloads("lots") {
+            lots.append(
+                Lot(
+                    number: try lot.integer("number"),
+                    kind: try lot.value("kind", Lot.Kind.init(rawValue:)),
+                    coins: try lot.coins("coins"),
+                    expiresAt: try lot.optionalValue("expiresAt", Timestamp.init)))
+        }
+        guard !lots.isEmpty else { throw .malformed("lots") }
+        return CoinsGranted(
+            environment: try payload.value("environment", Environment.init(rawValue:)),
+            source: .purchase(try purchaseKey(source)), lots: lots)
+    }
+}

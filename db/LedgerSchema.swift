@@ -1,0 +1,39 @@
+/// The SQL of this folder, compiled in.
+package enum LedgerSchema {
+    /// One step of the schema. Released steps are never edited: a change is a new step.
+    package struct Migration: Sendable {
+        package let number: Int64
+        package let name: String
+        /// The files in the order in which they are run.
+        package let files: [[UInt8]]
+
+        /// All files in one text, which is run and checksummed as a whole.
+        package var script: [UInt8] { Array(files.joined(separator: [UInt8(ascii: "\n")])) }
+    }
+
+    package static let migrations = [
+        Migration(
+            number: 1, name: "ledger",
+            files: [
+                PackageResources.roles_sql,
+                PackageResources.lanes_sql,
+                PackageResources.events_sql,
+                PackageResources.events_are_immutable_sql,
+                PackageResources.accounts_sql,
+                PackageResources.purchases_sql,
+                PackageResources.app_account_tokens_sql,
+                PackageResources.purchase_refusals_sql,
+                PackageResources.api_keys_sql,
+                PackageResources.lots_sql,
+                PackageResources.projection_checkpoints_sql,
+                PackageResources.create_lanes_sql,
+                PackageResources.append_events_sql,
+                PackageResources.project_lots_sql,
+                PackageResources.record_purchase_refusal_sql,
+                PackageResources.create_api_key_sql,
+                PackageResources.revoke_api_key_sql,
+                PackageResources.events_as_json_sql,
+                PackageResources.grants_sql,
+            ])
+    ]
+}

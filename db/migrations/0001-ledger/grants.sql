@@ -1,0 +1,14 @@
+-- The writer executes and selects, the reader selects but sees no keys. Nobody else does anything.
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA coinledger FROM PUBLIC;
+
+GRANT SELECT ON ALL TABLES IN SCHEMA coinledger TO coinledger_writer, coinledger_reader;
+
+REVOKE SELECT ON coinledger.api_keys FROM coinledger_reader;
+
+GRANT EXECUTE ON FUNCTION
+    coinledger.append_events,
+    coinledger.project_lots,
+    coinledger.record_purchase_refusal,
+    coinledger.create_api_key,
+    coinledger.revoke_api_key
+TO coinledger_writer;
