@@ -10,3 +10,16 @@
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+
+// Swift can't see macros: one function for each that is needed.
+static inline STACK_OF(X509) *x509_stack_new(void) { return sk_X509_new_null(); }
+static inline int x509_stack_push(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate);
+}
+static inline int x509_stack_count(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
+static inline X509 *x509_stack_at(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
+}
+static inline void x509_stack_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+static inline EVP_PKEY *ec_key_generate(const char *curve) { return EVP_EC_gen(curve); }
+static inline long memory_bio_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }

@@ -1,0 +1,78 @@
+import Base
+
+/// Verifies what the App Store signed, without asking it: ES256 under a chain of exactly three
+/// certificates that ends at a pinned root and was valid when the data was signed.
+///
+/// Costs about 80 µs for a chain seen lately and 1.8 ms otherwise, so it belongs on a
+/// `WorkerPool`. Any number of threads may use one verifier.
+///
+/// Source: developer.apple.com, JWSDecodedHeader, and the chain checks of Apple's libraries.
+package final class SignedTransactionVerifier: Sendable {
+    /// How far ahead of ours the signer's clock may be: 24 hours.
+    package static let aheadMillisecondsMax: Int64 = 86_400_000
+
+    private let roots: RootCertificates
+    private let cache = ChainCache()
+
+    package init(roots: RootCertificates) { self.roots = roots }
+
+    /// The transaction in `jws`. Nothing but its authenticity and shape is checked: whether it's
+    /// for this app, of a known product, or a refund is for the caller to see.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    package func verify(
+        _ jws: String, now: Int64
+    ) throws(SignedDataError) -> StoreTransaction {
+        guard let object = try verified(jws, now: now).object else {
+            throw .malformedPayload(field: "")
+        }
+        do throws(InvalidStoreField) {
+            return try StoreTransaction(signedPayload: object)
+        } catch {
+            throw .malformedPayload(field: error.field)
+        }
+    }
+
+    /// The bytes of any signed payload, such as a notification's.
+    package func verifyPayload(_ jws: String, now: Int64) throws(SignedDataError) -> [UInt8] {
+        try verified(jws, now: now).payload
+    }
+
+    private func verified(
+        _ text: String, now: Int64
+    ) throws(SignedDataError) -> (payload: [UInt8], object: JSONObject?) {
+        let jws = try CompactJWS(text)
+        let object = (try? JSON.parse(jws.payload))?.object
+        let signedDate = try signedDate(object) ?? now
+        guard signedDate - now <= SignedTransactionVerifier.aheadMillisecondsMax else {
+            throw .signedInTheFuture
+        }
+        let chain = try chain(jws.certificates, at: signedDate / 1000)
+        guard chain.key.verifies(jws.signature, of: jws.signingInput) else {
+            throw .badSignature
+        }
+        return (jws.payload, object)
+    }
+
+    /// When the payload says it was signed. It isn't believed yet, but if the signature proves
+    /// right, so does this.
+    private func signedDate(_ object: JSONObject?) throws(SignedDataError) -> Int64? {
+        guard let object else { return nil }
+        do throws(InvalidStoreField) {
+            guard let date = try StoreFields(object).instant("signedDate") else { return nil }
+            return try StoreFieldLimits.instant("signedDate", date)
+        } catch {
+            throw .malformedPayload(field: error.field)
+        }
+    }
+
+    private func chain(
+        _ certificates: [[UInt8]], at instant: Int64
+    ) throws(SignedDataError) -> VerifiedChain {
+        let key = ChainCache.key(certificates)
+        if let chain = cache.chain(key, at: instant) { return chain }
+        let chain = try VerifiedChain(certificates, roots: roots, at: instant)
+        cache.insert(chain, key)
+        return chain
+    }
+}

@@ -1,0 +1,75 @@
+import Base
+
+/// What an app sent as proof of a purchase, told apart by its shape alone; nothing is verified.
+package enum SubmittedReceipt: Hashable, Sendable {
+    /// A transaction signed by the App Store: three base64url segments with dots between.
+    case signedTransaction(String)
+    /// The app receipt in standard base64, without line breaks. Its first byte is 0x30.
+    case appReceipt(base64: String)
+
+    /// A genuine app receipt with 187 purchases has 105,472 characters.
+    package static let bytesMax = 2 << 20
+
+    /// - Throws: `ReceiptShapeError` naming what was found instead.
+    package static func detect(_ text: String) throws(ReceiptShapeError) -> SubmittedReceipt {
+        guard text.utf8.count <= bytesMax else { throw .tooLarge }
+        let bytes = trimmed(Array(text.utf8))
+        guard let first = bytes.first else { throw .empty }
+        switch first {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): throw ReceiptShapeError(structured: bytes)
+        case UInt8(ascii: "\""): throw .quoted
+        case UInt8(ascii: "<"):
+            throw bytes.starts(with: "<?xml".utf8) || bytes.starts(with: "<plist".utf8)
+                ? .propertyList : .markup
+        default: break
+        }
+        if bytes.contains(UInt8(ascii: "%")) { throw .percentEncoded }
+        if bytes.contains(UInt8(ascii: ".")) { return try signedTransaction(bytes) }
+        return try appReceipt(bytes)
+    }
+
+    private static func signedTransaction(
+        _ bytes: [UInt8]
+    ) throws(ReceiptShapeError) -> SubmittedReceipt {
+        let segments = bytes.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isSigned =
+            segments.count == 3
+            && segments.allSatisfy {
+                !$0.isEmpty && Base64.decode(Array($0), .url) != nil
+            }
+        guard isSigned else { throw .notASignedTransaction }
+        return .signedTransaction(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func appReceipt(
+        _ bytes: [UInt8]
+    ) throws(ReceiptShapeError) -> SubmittedReceipt {
+        if bytes.count <= StoreFieldLimits.identifierBytesMax, bytes.allSatisfy(isDigit) {
+            throw .transactionID
+        }
+        // Many encoders break base64 into lines.
+        let text = bytes.filter { $0 != 0x0D && $0 != 0x0A }
+        guard let decoded = Base64.decode(text) else {
+            throw ReceiptShapeError(notBase64: text)
+        }
+        guard decoded.first == derSequence else {
+            throw ReceiptShapeError(decoded: decoded, text: text)
+        }
+        return .appReceipt(base64: String(decoding: text, as: UTF8.self))
+    }
+
+    /// The tag that every PKCS #7 container begins with.
+    private static let derSequence: UInt8 = 0x30
+
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
+        let end = bytes.lastIndex { !isSpace($0) } ?? start
+        return start == bytes.endIndex ? [] : Array(bytes[start...end])
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}
