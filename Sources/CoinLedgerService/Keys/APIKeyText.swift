@@ -1,0 +1,61 @@
+import AppStore
+import Base
+package import CoinLedger
+package import EventStore
+
+/// The text of a key: `clk_`, its id, and a secret of 256 random bits.
+package struct APIKeyText: Sendable {
+    let id: String
+    private let secret: [UInt8]
+
+    package static let idLength = 16
+    private static let prefix = "clk_"
+    private static let lengthMax = 128
+
+    /// Nil if `text` can't be a key; says nothing of whether there is such a key.
+    package init?(_ text: String) {
+        guard text.utf8.count <= APIKeyText.lengthMax, text.hasPrefix(APIKeyText.prefix) else {
+            return nil
+        }
+        let parts = text.dropFirst(APIKeyText.prefix.count).split(
+            separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count == APIKeyText.idLength else { return nil }
+        id = String(parts[0])
+        secret = Array(parts[1].utf8)
+    }
+
+    /// Whether this is the text of `key`, in a time that doesn't depend on where they differ.
+    func matches(_ key: APIKey) -> Bool {
+        let digest = Digest.sha256(secret)
+        guard digest.count == key.secretSHA256.count else { return false }
+        var difference: UInt8 = 0
+        for (left, right) in zip(digest, key.secretSHA256) { difference |= left ^ right }
+        return difference == 0
+    }
+
+    /// Makes a new key: what is kept of it, and its text, which is shown once.
+    package static func make(
+        name: String, scopes: [APIScope], at time: Timestamp
+    ) -> (key: APIKey, text: String) {
+        var random = SystemRandomNumberGenerator()
+        func bytes(_ count: Int) -> [UInt8] {
+            (0..<count).map { _ in .random(in: .min ... .max, using: &random) }
+        }
+        let id = Hex.encode(bytes(idLength / 2))
+        let secret = Hex.encode(bytes(32))
+        let key = APIKey(
+            id: id, name: name, scopes: scopes.map(\.rawValue),
+            secretSHA256: Digest.sha256(Array(secret.utf8)), createdAt: time)
+        return (key, "\(prefix)\(id)_\(secret)")
+    }
+}
+
+/// What a key may do.
+package enum APIScope: String, Hashable, Sendable, CaseIterable {
+    /// Post receipts and link app account tokens.
+    case purchases
+    /// Read balances and events.
+    case read
+    /// What the support desk needs.
+    case support
+}

@@ -1,0 +1,100 @@
+package import AppStore
+package import Base
+import CoinLedger
+import Telemetry
+
+/// Finds out which purchases a submitted text proves.
+///
+/// A signed transaction is verified here, on threads of its own; an app receipt is sent to the
+/// store.
+package struct ReceiptVerification: Sendable {
+    package typealias AskStore =
+        @Sendable (_ base64: String) async throws(ReceiptError) -> [StoreTransaction]
+
+    private let verifier: SignedTransactionVerifier
+    private let workers: WorkerPool
+    private let askStore: AskStore
+    private let telemetry: ReceiptTelemetry
+
+    package init(
+        verifier: SignedTransactionVerifier, workers: WorkerPool,
+        telemetry: ReceiptTelemetry, askStore: @escaping AskStore
+    ) {
+        self.verifier = verifier
+        self.workers = workers
+        self.telemetry = telemetry
+        self.askStore = askStore
+    }
+
+    private enum Found: Sendable {
+        case transaction(StoreTransaction)
+        case appReceipt(base64: String)
+    }
+
+    func verify(_ text: String, now: Timestamp) async throws(ReceiptError) -> [StoreTransaction] {
+        let start = ContinuousClock.now
+        func observe(_ kind: String) {
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            telemetry.verificationSeconds.observe(kind, value: seconds)
+        }
+        do throws(ReceiptError) {
+            switch try await look(at: text, now) {
+            case .transaction(let transaction):
+                observe("signed_transaction")
+                return [transaction]
+            case .appReceipt(let base64):
+                defer { observe("app_receipt") }
+                return try await askStore(base64)
+            }
+        } catch {
+            if let code = error.untrustedCode { telemetry.untrusted.increment(code) }
+            throw error
+        }
+    }
+
+    private func look(at text: String, _ now: Timestamp) async throws(ReceiptError) -> Found {
+        let verifier = verifier
+        let result: Result<Found, ReceiptError>
+        do throws(WorkerPool.QueueFull) {
+            result = try await workers.run {
+                Result { () throws(ReceiptError) in
+                    try ReceiptVerification.look(at: text, now, verifier)
+                }
+            }
+        } catch {
+            throw .overloaded
+        }
+        return try result.get()
+    }
+
+    private static func look(
+        at text: String, _ now: Timestamp, _ verifier: SignedTransactionVerifier
+    ) throws(ReceiptError) -> Found {
+        let receipt: SubmittedReceipt
+        do throws(ReceiptShapeError) {
+            receipt = try SubmittedReceipt.detect(text)
+        } catch {
+            throw .wrongShape(code: error.code, message: error.message)
+        }
+        switch receipt {
+        case .appReceipt(let base64): return .appReceipt(base64: base64)
+        case .signedTransaction(let jws):
+            do throws(SignedDataError) {
+                return .transaction(try verifier.verify(jws, now: now.milliseconds))
+            } catch {
+                throw .notTrusted(code: error.code, message: error.message)
+            }
+        }
+    }
+}
+
+extension ReceiptError {
+    /// The code under which a receipt that proves nothing is counted; nil for other errors.
+    fileprivate var untrustedCode: String? {
+        switch self {
+        case .wrongShape(let code, _), .notTrusted(let code, _): code
+        case .rejectedByStore(let status): "store_status_\(status)"
+        case .noTransaction, .storeUnavailable, .overloaded, .ledgerUnavailable: nil
+        }
+    }
+}
