@@ -1,0 +1,66 @@
+/// The stable code of an error, with the status it's answered with and whether to try again.
+///
+/// Codes are never renamed. Those of receipts that can't be read or trusted are many and come from
+/// where they are found; they are made with `init(code:status:retryable:)`.
+package struct ProblemCode: Hashable, Sendable {
+    package let code: String
+    package let status: Int
+    /// Whether the same request may succeed later.
+    package let isRetryable: Bool
+
+    package init(code: String, status: Int, isRetryable: Bool) {
+        self.code = code
+        self.status = status
+        self.isRetryable = isRetryable
+    }
+
+    private init(_ code: String, _ status: Int, retryable: Bool = false) {
+        self.init(code: code, status: status, isRetryable: retryable)
+    }
+
+    // What is wrong with the request.
+    package static let malformedJSON = ProblemCode("malformed_json", 400)
+    package static let invalidBody = ProblemCode("invalid_body", 400)
+    package static let invalidParameter = ProblemCode("invalid_parameter", 400)
+    package static let invalidAccountID = ProblemCode("invalid_account_id", 400)
+    package static let unauthenticated = ProblemCode("unauthenticated", 401)
+    package static let forbidden = ProblemCode("forbidden", 403)
+    package static let notFound = ProblemCode("not_found", 404)
+    package static let methodNotAllowed = ProblemCode("method_not_allowed", 405)
+
+    // What is known of the purchase.
+    package static let alreadyGranted = ProblemCode("already_granted", 409)
+    package static let grantedToOtherAccount = ProblemCode("granted_to_other_account", 409)
+    package static let belongsToOtherAccount = ProblemCode("belongs_to_other_account", 409)
+    package static let refunded = ProblemCode("refunded", 409)
+    package static let tokenLinkedToOtherAccount =
+        ProblemCode("token_linked_to_other_account", 409)
+    package static let sandboxRefused = ProblemCode("sandbox_refused", 403)
+    package static let transactionNotInReceipt =
+        ProblemCode("transaction_not_in_receipt", 422, retryable: true)
+    package static let unknownProduct = ProblemCode("unknown_product", 422, retryable: true)
+    package static let wrongApp = ProblemCode("wrong_app", 422)
+    package static let notConsumable = ProblemCode("not_consumable", 422)
+    package static let notPurchased = ProblemCode("not_purchased", 422)
+    package static let quantityOutOfRange = ProblemCode("quantity_out_of_range", 422)
+    package static let environmentRefused = ProblemCode("environment_refused", 422)
+    package static let malformedPurchase = ProblemCode("malformed_purchase", 422)
+    package static let balanceTooLarge = ProblemCode("balance_too_large", 422)
+    package static let rejectedByStore = ProblemCode("rejected_by_store", 422)
+
+    // What the service can't do now.
+    package static let internalError = ProblemCode("internal_error", 500, retryable: true)
+    package static let storeUnavailable = ProblemCode("store_unavailable", 503, retryable: true)
+    package static let ledgerUnavailable = ProblemCode("ledger_unavailable", 503, retryable: true)
+    package static let overloaded = ProblemCode("overloaded", 503, retryable: true)
+
+    /// Every code above.
+    package static let named: [ProblemCode] = [
+        malformedJSON, invalidBody, invalidParameter, invalidAccountID, unauthenticated, forbidden,
+        notFound, methodNotAllowed, alreadyGranted, grantedToOtherAccount, belongsToOtherAccount,
+        refunded, tokenLinkedToOtherAccount, sandboxRefused, transactionNotInReceipt,
+        unknownProduct, wrongApp, notConsumable, notPurchased, quantityOutOfRange,
+        environmentRefused, malformedPurchase, balanceTooLarge, rejectedByStore, internalError,
+        storeUnavailable, ledgerUnavailable, overloaded,
+    ]
+}

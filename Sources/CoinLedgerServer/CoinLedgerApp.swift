@@ -1,0 +1,155 @@
+package import CoinLedger
+import CoinLedgerAPI
+package import CoinLedgerService
+package import EventStore
+package import HTTPServer
+package import Telemetry
+
+/// The HTTP API: takes a request, lets the use case do its work, and words the answer.
+package struct CoinLedgerApp: Sendable {
+    let services: Services
+    private let requests: Counter
+    private let requestSeconds: Histogram
+
+    /// What the API stands on.
+    package struct Services: Sendable {
+        package let ledger: Ledger
+        package let receipts: ReceiptService
+        package let balances: BalanceReader
+        package let keys: KeyRing
+        package let metrics: Metrics
+        package let log: Log
+        package let clock: @Sendable () -> Timestamp
+        /// Whether the service can do its work now.
+        package let isReady: @Sendable () async -> Bool
+
+        package init(
+            ledger: Ledger, receipts: ReceiptService, balances: BalanceReader, keys: KeyRing,
+            metrics: Metrics, log: Log, clock: @escaping @Sendable () -> Timestamp,
+            isReady: @escaping @Sendable () async -> Bool
+        ) {
+            self.ledger = ledger
+            self.receipts = receipts
+            self.balances = balances
+            self.keys = keys
+            self.metrics = metrics
+            self.log = log
+            self.clock = clock
+            self.isReady = isReady
+        }
+    }
+
+    package init(_ services: Services) {
+        self.services = services
+        requests = services.metrics.counter(
+            "coinledger_http_requests_total", help: "Answered requests by route and status.",
+            labels: ["route", "status"])
+        requestSeconds = services.metrics.histogram(
+            "coinledger_http_request_seconds", help: "Time from a whole request to its answer.",
+            labels: ["route"], bounds: Histogram.latencySeconds)
+    }
+
+    /// Answers any request; never fails.
+    package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let start = ContinuousClock.now
+        let match = Route.match(method: request.method, path: request.path)
+        let response: HTTPResponse
+        let route: String
+        switch match {
+        case .found(let found, let segments):
+            route = found.template
+            response = await answer(found, segments, request)
+        case .methodNotAllowed(let allowed):
+            route = "other"
+            let methods = allowed.joined(separator: ", ")
+            response = HTTPResponse(
+                Problem(.methodNotAllowed, "The path doesn't take this method.", detail: methods),
+                headers: [("Allow", methods)])
+        case .notFound:
+            route = "other"
+            response = HTTPResponse(Problem(.notFound, "There is nothing at this path."))
+        }
+        note(request, route, response, ContinuousClock.now - start)
+        return response
+    }
+
+    private func note(
+        _ request: HTTPRequest, _ route: String, _ response: HTTPResponse, _ duration: Duration
+    ) {
+        let seconds = duration / .seconds(1)
+        requests.increment(route, "\(response.status)")
+        requestSeconds.observe(route, value: seconds)
+        services.log.info(
+            "request answered",
+            [
+                "http.method": request.method, "http.path": request.path,
+                "http.status": response.status,
+                "duration.ms": Double(Int64(seconds * 100_000)) / 100,
+            ])
+    }
+
+    private func answer(
+        _ route: Route, _ segments: [String], _ request: HTTPRequest
+    ) async -> HTTPResponse {
+        do throws(InvalidRequest) {
+            let query = try QueryParameters(request.query, known: route.queryParameters)
+            switch route {
+            case .submitReceipt:
+                return try await submitReceipt(try await account(segments, request, .purchases), request)
+            case .linkAppAccountToken:
+                return try await linkToken(try await account(segments, request, .purchases), request)
+            case .balance: return try await balance(try await account(segments, request, .read), request)
+            case .accountEvents:
+                return try await events(try await account(segments, request, .read), query)
+            case .alive: return HTTPResponse(status: 200, json: ["status": "alive"])
+            case .ready: return await ready()
+            case .metrics: return metrics()
+            case .openAPI: return OpenAPIDocument.response
+            }
+        } catch {
+            return HTTPResponse(error.problem)
+        }
+    }
+
+    /// Checks the key first, so that strangers learn nothing, and then the account id.
+    private func account(
+        _ segments: [String], _ request: HTTPRequest, _ scope: APIScope
+    ) async throws(InvalidRequest) -> AccountID {
+        do throws(KeyRing.Denial) {
+            try await services.keys.check(request.headers["Authorization"], for: scope)
+        } catch {
+            throw InvalidRequest(error.problem)
+        }
+        guard let account = segments.first.flatMap(Percent.decode).flatMap(AccountID.init) else {
+            throw InvalidRequest(
+                Problem(
+                    .invalidAccountID,
+                    "An account id is 1 to 64 of the letters A to Z and a to z, digits, and . _ : -"))
+        }
+        return account
+    }
+
+    private func ready() async -> HTTPResponse {
+        guard await services.isReady() else {
+            return HTTPResponse(Problem(.ledgerUnavailable, "The ledger can't be reached now."))
+        }
+        return HTTPResponse(status: 200, json: ["status": "ready"])
+    }
+
+    private func metrics() -> HTTPResponse {
+        HTTPResponse(
+            status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
+            body: Array(services.metrics.prometheusText().utf8))
+    }
+}
+
+extension KeyRing.Denial {
+    fileprivate var problem: Problem {
+        switch self {
+        case .unauthenticated:
+            Problem(.unauthenticated, "The request needs the bearer key of this service.")
+        case .forbidden: Problem(.forbidden, "The key may not do this.")
+        case .unavailable: Problem(.ledgerUnavailable, "The ledger can't be reached now.")
+        }
+    }
+}
