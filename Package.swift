@@ -96,5 +96,6 @@ let package = Package(
 
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
+        tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
     ]
 )
