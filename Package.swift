@@ -101,5 +101,7 @@ let package = Package(
             swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
+        tests("EventLoopTests", ["Base", "EventLoop"]),
+        tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
     ]
 )
