@@ -68,12 +68,13 @@ let package = Package(
         library("InMemoryEventStore", ["Base", "CoinLedger", "EventStore"]),
 
         // Row 3.
-        library(
-            "CoinLedgerServer",
-            [
+        .target(
+            name: "CoinLedgerServer",
+            dependencies: [
                 "Base", "CoinLedger", "CoinLedgerAPI", "CoinLedgerService", "EventStore",
                 "HTTPServer", "Telemetry",
-            ]),
+            ],
+            resources: [.embedInCode("Resources/openapi.json")], swiftSettings: shipped),
 
         // For development and tests; production code never imports these two.
         library(

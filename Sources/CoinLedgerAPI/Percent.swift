@@ -11,7 +11,8 @@ package enum Percent {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.next().flatMap(Hex.value), let low = rest.next().flatMap(Hex.value)
+            guard let high = rest.next().flatMap(Hex.value),
+                let low = rest.next().flatMap(Hex.value)
             else { return nil }
             bytes.append(high << 4 | low)
         }

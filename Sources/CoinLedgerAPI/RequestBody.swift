@@ -1,4 +1,4 @@
-package import Base
+import Base
 
 /// The fields of a request's JSON object, each of which must be known.
 package struct RequestBody: Sendable {

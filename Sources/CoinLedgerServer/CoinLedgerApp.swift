@@ -1,7 +1,7 @@
+import Base
 package import CoinLedger
 import CoinLedgerAPI
 package import CoinLedgerService
-package import EventStore
 package import HTTPServer
 package import Telemetry
 
@@ -95,10 +95,13 @@ package struct CoinLedgerApp: Sendable {
             let query = try QueryParameters(request.query, known: route.queryParameters)
             switch route {
             case .submitReceipt:
-                return try await submitReceipt(try await account(segments, request, .purchases), request)
+                return try await submitReceipt(
+                    try await account(segments, request, .purchases), request)
             case .linkAppAccountToken:
-                return try await linkToken(try await account(segments, request, .purchases), request)
-            case .balance: return try await balance(try await account(segments, request, .read), request)
+                return try await linkToken(
+                    try await account(segments, request, .purchases), request)
+            case .balance:
+                return try await balance(try await account(segments, request, .read), request)
             case .accountEvents:
                 return try await events(try await account(segments, request, .read), query)
             case .alive: return HTTPResponse(status: 200, json: ["status": "alive"])
@@ -124,7 +127,8 @@ package struct CoinLedgerApp: Sendable {
             throw InvalidRequest(
                 Problem(
                     .invalidAccountID,
-                    "An account id is 1 to 64 of the letters A to Z and a to z, digits, and . _ : -"))
+                    "An account id is 1 to 64 of the letters A to Z and a to z, digits, and . _ : -"
+                ))
         }
         return account
     }
