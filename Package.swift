@@ -94,6 +94,13 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // What tests share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Base", "CLinux", "CPostgres", "EventLoop", "PrivatePostgres"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+
         tests("BaseTests", ["Base", "Telemetry"]),
+        tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
     ]
 )
