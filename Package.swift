@@ -64,7 +64,10 @@ let package = Package(
             swiftSettings: settings),
         library(
             "PostgresEventStore",
-            ["Base", "CoinLedger", "EventStore", "LedgerSchema", "Postgres", "Telemetry"]),
+            [
+                "Base", "CoinLedger", "EventLoop", "EventStore", "LedgerSchema", "Postgres",
+                "Telemetry",
+            ]),
         library("InMemoryEventStore", ["Base", "CoinLedger", "EventStore"]),
 
         // Row 3.
@@ -101,8 +104,15 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // What tests share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Base", "CLinux", "CPostgres", "EventLoop", "PrivatePostgres"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
+        tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
     ]
 )

@@ -53,6 +53,18 @@ package enum EventCodec {
         }
     }
 
+    /// The payload of a `CoinsGranted` alone, as a claim on a purchase points at it.
+    package static func coinsGranted(_ payload: [UInt8]) throws(Unreadable) -> CoinsGranted {
+        do throws(PayloadError) {
+            return try coinsGranted(try Payload(payload))
+        } catch {
+            switch error {
+            case .malformed(let reason):
+                throw Unreadable(type: "CoinsGranted", schemaVersion: 1, reason: reason)
+            }
+        }
+    }
+
     private static func json(_ event: PurchaseRecorded) -> JSON {
         let purchase = event.purchase
         var object = JSONObject()

@@ -2,7 +2,5 @@
 CREATE TABLE coinledger.app_account_tokens (
     token text COLLATE "C" NOT NULL,
     account text COLLATE "C" NOT NULL,
-    lane bigint NOT NULL,
-    position bigint NOT NULL,
     CONSTRAINT app_account_tokens_have_one_account PRIMARY KEY (token)
 );

@@ -30,8 +30,7 @@ CREATE FUNCTION coinledger.append_events(
     p_claim_accounts text[],
     p_claim_positions bigint[],
     p_tokens text[],
-    p_token_accounts text[],
-    p_token_positions bigint[]
+    p_token_accounts text[]
 )
 RETURNS void
 LANGUAGE plpgsql
@@ -68,10 +67,9 @@ BEGIN
     END IF;
 
     IF cardinality(p_tokens) > 0 THEN
-        INSERT INTO coinledger.app_account_tokens (token, account, lane, position)
-        SELECT link.token, link.account, p_lane, link.position
-        FROM unnest(p_tokens, p_token_accounts, p_token_positions)
-            AS link (token, account, position);
+        INSERT INTO coinledger.app_account_tokens (token, account)
+        SELECT link.token, link.account
+        FROM unnest(p_tokens, p_token_accounts) AS link (token, account);
     END IF;
 
     INSERT INTO coinledger.events (

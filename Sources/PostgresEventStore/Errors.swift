@@ -1,0 +1,29 @@
+import EventStore
+import Postgres
+
+extension PostgresError {
+    /// The failure of a read, or of a write of which at least nothing is lost if it was made.
+    var storeError: EventStoreError {
+        switch self {
+        case .server("CL001", _, _, _), .server("40001", _, _, _), .server("40P01", _, _, _):
+            .conflict
+        case .server("CL002", _, _, _), .protocolViolation: .corrupt(debugDescription)
+        case .unavailable, .connectionLost, .timeout, .server, .aborted:
+            .unavailable(debugDescription)
+        }
+    }
+
+    /// The failure of an append.
+    ///
+    /// A shutdown (57P01, 57P02) may end a session after its commit and before its answer.
+    var appendError: EventStoreError {
+        switch self {
+        case .server("57P01", _, _, _), .server("57P02", _, _, _):
+            .resultUnknown(debugDescription)
+        case .server("23505", _, _, _): .conflict
+        case _ where isResultUnknown: .resultUnknown(debugDescription)
+        case .unavailable, .connectionLost, .timeout, .server, .aborted, .protocolViolation:
+            storeError
+        }
+    }
+}

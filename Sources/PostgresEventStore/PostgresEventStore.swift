@@ -1,0 +1,162 @@
+import Base
+package import CoinLedger
+package import EventStore
+package import EventLoop
+package import Postgres
+package import Telemetry
+
+/// The ledger in PostgreSQL, through the functions and tables of `db/`.
+///
+/// Each lane's writer has a connection of its own, and readers share a few. Everything is called
+/// from tasks of the event loop that was given.
+package struct PostgresEventStore: EventStore {
+    package let laneCount: Int64
+    private let writers: [PostgresClient]
+    let readers: PostgresClient
+
+    package static let readerConnections = 2
+
+    /// Connects, and reads how many lanes the ledger has.
+    ///
+    /// - Throws: `.unavailable` if the database can't be reached or isn't migrated.
+    package static func open(
+        _ configuration: PostgresConfiguration, on loop: EventLoop, log: Log
+    ) async throws(EventStoreError) -> PostgresEventStore {
+        var configuration = configuration
+        // A plan made for this very array of keys would cost more than it saves, and one made on
+        // a young, empty table must not stay a sequential scan.
+        configuration.settings += [
+            ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"),
+        ]
+        let readers = PostgresClient(
+            configuration, connections: readerConnections, on: loop, log: log)
+        let laneCount = try await reading { () throws(PostgresError) -> Int64 in
+            let rows = try await readers.execute(Statements.laneCount)
+            return try rows.int8(0, 0)
+        }
+        guard laneCount > 0 else {
+            readers.close()
+            throw .unavailable("the ledger has no lanes; migrate it first")
+        }
+        let writers = (0..<laneCount).map { _ in
+            PostgresClient(configuration, connections: 1, on: loop, log: log)
+        }
+        return PostgresEventStore(laneCount: laneCount, writers: writers, readers: readers)
+    }
+
+    /// Closes every connection.
+    package func close() {
+        for writer in writers { writer.close() }
+        readers.close()
+    }
+
+    /// Whether the database answers and takes writes.
+    package func isWritable() async -> Bool {
+        do throws(PostgresError) {
+            return try await !readers.execute(Statements.isReadOnly).bool(0, 0)
+        } catch {
+            return false
+        }
+    }
+
+    package func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded {
+        let reads = LoadReads(request)
+        return try await reading { () throws(PostgresError) -> Loaded in
+            try reads.loaded(try await writer(of: request.lane).read(reads.queries))
+        }
+    }
+
+    package func append(_ batch: Batch) async throws(EventStoreError) {
+        let parameters = AppendParameters(batch).values
+        do throws(PostgresError) {
+            _ = try await writer(of: batch.lane).execute(Statements.append, parameters)
+        } catch {
+            throw error.appendError
+        }
+    }
+
+    package func accounts(
+        _ ids: [AccountID]
+    ) async throws(EventStoreError) -> [AccountID: Account] {
+        try await reading { () throws(PostgresError) -> [AccountID: Account] in
+            let query = (Statements.accounts, [PostgresValue.textArray(ids.map(\.text))])
+            let rows = try await readers.read([query])[0]
+            return try AccountRows(rows).accounts()
+        }
+    }
+
+    package func events(
+        of account: AccountID, after version: Int64, limit: Int
+    ) async throws(EventStoreError) -> [StoredEvent] {
+        let lane = Lane.of(account, count: laneCount)
+        return try await events(
+            Statements.accountEvents,
+            [.text(account.text), .int8(lane.number), .int8(version), .int8(Int64(limit))])
+    }
+
+    package func events(
+        in lane: Lane, after position: Int64, limit: Int
+    ) async throws(EventStoreError) -> [StoredEvent] {
+        try await events(
+            Statements.laneEvents, [.int8(lane.number), .int8(position), .int8(Int64(limit))])
+    }
+
+    private func events(
+        _ statement: PostgresStatement, _ parameters: [PostgresValue]
+    ) async throws(EventStoreError) -> [StoredEvent] {
+        try await reading { () throws(PostgresError) -> [StoredEvent] in
+            let rows = try await readers.read([(statement, parameters)])[0]
+            var events: [StoredEvent] = []
+            events.reserveCapacity(rows.count)
+            for row in 0..<rows.count { events.append(try StoredEvent(rows, row)) }
+            return events
+        }
+    }
+
+    package func heads() async throws(EventStoreError) -> [Lane: Int64] {
+        try await reading { () throws(PostgresError) -> [Lane: Int64] in
+            let rows = try await readers.read([(Statements.heads, [])])[0]
+            var heads: [Lane: Int64] = [:]
+            for row in 0..<rows.count { heads[try rows.lane(row, 0)] = try rows.int8(row, 1) }
+            return heads
+        }
+    }
+
+    package func accounts(
+        in lane: Lane, after id: AccountID?, limit: Int
+    ) async throws(EventStoreError) -> [(id: AccountID, account: Account)] {
+        try await reading { () throws(PostgresError) -> [(id: AccountID, account: Account)] in
+            let parameters: [PostgresValue] = [
+                .int8(lane.number), .text(id?.text ?? ""), .int8(Int64(limit)),
+            ]
+            let rows = try await readers.read([(Statements.laneAccounts, parameters)])[0]
+            return try AccountRows(rows).inOrder()
+        }
+    }
+
+    package func record(_ refusal: PurchaseRefusal) async throws(EventStoreError) {
+        try await reading { () throws(PostgresError) in
+            _ = try await readers.execute(
+                Statements.recordRefusal,
+                [
+                    .text(refusal.key.transactionID.text),
+                    .text(refusal.key.environment.rawValue), .text(refusal.key.store.rawValue),
+                    .text(refusal.account.text), .text(refusal.code), .text(refusal.productID),
+                    .timestamptz(milliseconds: refusal.time.milliseconds),
+                ])
+        }
+    }
+
+    private func writer(of lane: Lane) -> PostgresClient { writers[Int(lane.number)] }
+}
+
+/// Runs `body` and words its failure as the store's.
+func reading<Value>(
+    _ body: () async throws(PostgresError) -> Value
+) async throws(EventStoreError) -> Value {
+    do throws(PostgresError) {
+        return try await body()
+    } catch {
+        throw error.storeError
+    }
+}
