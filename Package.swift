@@ -102,5 +102,8 @@ let package = Package(
 
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
+        tests(
+            "PostgresTests",
+            ["Base", "EventLoop", "Postgres", "PrivatePostgres", "Telemetry", "TestSupport"]),
     ]
 )
