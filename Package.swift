@@ -114,5 +114,8 @@ let package = Package(
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
+        tests(
+            "PostgresTests",
+            ["Base", "EventLoop", "Postgres", "PrivatePostgres", "Telemetry", "TestSupport"]),
     ]
 )
