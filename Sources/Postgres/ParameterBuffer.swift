@@ -72,11 +72,10 @@ struct ParameterBuffer {
         case .timestamptzArray(let times):
             appendNumbers(times, elementType: TypeID.timestamptz, PostgresTime.encode)
         case .nullableInt8Array(let numbers):
-            appendHeader(numbers.count, TypeID.int8, hasNulls: numbers.contains(nil))
-            for number in numbers {
-                append(big: Int32(number == nil ? -1 : 8))
-                if let number { append(big: number) }
-            }
+            appendNullableNumbers(numbers, elementType: TypeID.int8) { $0 }
+        case .nullableTimestamptzArray(let times):
+            appendNullableNumbers(
+                times, elementType: TypeID.timestamptz, PostgresTime.encode)
         case .textArray(let texts): appendArray(texts, elementType: TypeID.text)
         case .nullableTextArray(let texts): appendArray(texts, elementType: TypeID.text)
         case .byteaArray(let items): appendArray(items, elementType: TypeID.bytea)
@@ -93,6 +92,16 @@ struct ParameterBuffer {
         for number in numbers {
             append(big: Int32(8))
             append(big: encode(number))
+        }
+    }
+
+    private mutating func appendNullableNumbers(
+        _ numbers: [Int64?], elementType: UInt32, _ encode: (Int64) -> Int64
+    ) {
+        appendHeader(numbers.count, elementType, hasNulls: numbers.contains(nil))
+        for number in numbers {
+            append(big: Int32(number == nil ? -1 : 8))
+            if let number { append(big: encode(number)) }
         }
     }
 

@@ -20,6 +20,7 @@ package enum PostgresValue: Sendable, Hashable {
     case nullableByteaArray([[UInt8]?])
     case uuidArray([[UInt8]])
     case timestamptzArray(milliseconds: [Int64])
+    case nullableTimestamptzArray(milliseconds: [Int64?])
 }
 
 /// Object identifiers of built-in types, from PostgreSQL's `pg_type.dat`; they never change.
@@ -59,7 +60,7 @@ extension PostgresValue {
         case .textArray, .nullableTextArray: TypeID.textArray
         case .byteaArray, .nullableByteaArray: TypeID.byteaArray
         case .uuidArray: TypeID.uuidArray
-        case .timestamptzArray: TypeID.timestamptzArray
+        case .timestamptzArray, .nullableTimestamptzArray: TypeID.timestamptzArray
         }
     }
 }

@@ -1,5 +1,5 @@
-package import EventStore
 package import EventLoop
+package import EventStore
 import LedgerSchema
 package import Postgres
 

@@ -1,7 +1,7 @@
 import Base
 package import CoinLedger
-package import EventStore
 package import EventLoop
+package import EventStore
 package import Postgres
 package import Telemetry
 
