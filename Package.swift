@@ -95,5 +95,6 @@ let package = Package(
             swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
+        tests("AppStoreTests", ["AppStore", "AppStoreStandIn", "Base"]),
     ]
 )
