@@ -96,5 +96,7 @@ let package = Package(
 
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("AppStoreTests", ["AppStore", "AppStoreStandIn", "Base"]),
+        tests("EventLoopTests", ["Base", "EventLoop"]),
+        tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
     ]
 )

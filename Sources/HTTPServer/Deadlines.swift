@@ -1,0 +1,49 @@
+import Glibc
+
+/// What happens to connections whose time is over.
+///
+/// The library's own timeout starts anew with every byte, so that a slow sender would stay.
+extension HTTPServer {
+    func expireDeadlines() {
+        lingering.expire(now: now)
+        // The list is taken first, because an answer may end a connection and change it.
+        let late = connections.values.filter { $0.deadline <= now }
+        for connection in late {
+            connection.forgetDeadline()
+            expire(connection)
+        }
+        if !late.isEmpty { runSoon() }
+    }
+
+    private func expire(_ connection: Connection) {
+        switch connection.phase {
+        case .idle:
+            end(connection)
+        case .head, .body:
+            sendRefusal(.requestTimeout, on: connection)
+            end(connection)
+        case .handling:
+            if let exchange = connection.exchange { giveUp(exchange, .handlerTimeout) }
+        case .writing:
+            reset(connection)
+        }
+    }
+
+    /// Lets the library read the end of the stream, upon which it closes the connection.
+    func hangUp(_ connection: Connection) {
+        shutdown(connection.descriptor, Int32(SHUT_RD))
+    }
+
+    func end(_ connection: Connection) {
+        shutdown(connection.descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Ends a connection whose client doesn't read, and drops what the system holds for it.
+    func reset(_ connection: Connection) {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(
+            connection.descriptor, SOL_SOCKET, SO_LINGER, &now,
+            socklen_t(MemoryLayout<linger>.size))
+        end(connection)
+    }
+}

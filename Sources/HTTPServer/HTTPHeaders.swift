@@ -1,0 +1,42 @@
+/// The header fields of a request, in the order they came, repeated ones kept.
+package struct HTTPHeaders: Sendable, Sequence, ExpressibleByDictionaryLiteral {
+    private var fields: [(name: String, value: String)]
+
+    package init(_ fields: [(name: String, value: String)] = []) {
+        self.fields = fields
+    }
+
+    package init(dictionaryLiteral fields: (String, String)...) {
+        self.fields = fields.map { (name: $0.0, value: $0.1) }
+    }
+
+    package var count: Int { fields.count }
+
+    /// The value of the first field called `name`, whatever the case of its letters.
+    package subscript(_ name: String) -> String? {
+        fields.first { HTTPHeaders.isSame($0.name, name) }?.value
+    }
+
+    /// The values of all fields called `name`, in their order.
+    package func values(of name: String) -> [String] {
+        fields.filter { HTTPHeaders.isSame($0.name, name) }.map(\.value)
+    }
+
+    package func makeIterator() -> IndexingIterator<[(name: String, value: String)]> {
+        fields.makeIterator()
+    }
+
+    mutating func append(name: String, value: String) {
+        fields.append((name: name, value: value))
+    }
+
+    /// Whether two ASCII texts differ at most in the case of their letters.
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (one.utf8, other.utf8)
+        return one.count == other.count && zip(one, other).allSatisfy { lower($0) == lower($1) }
+    }
+
+    private static func lower(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+}

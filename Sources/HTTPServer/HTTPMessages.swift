@@ -1,0 +1,49 @@
+/// A request whose head has passed every check and whose body is complete.
+package struct HTTPRequest: Sendable {
+    package let method: String
+
+    /// The request target as it was sent: printable ASCII without spaces.
+    package let target: String
+
+    /// The target's path, percent-encoded as sent; `*` for `OPTIONS *`.
+    package let path: String
+
+    /// What follows the first `?` of the target, percent-encoded as sent; nil without a `?`.
+    package let query: String?
+
+    package let headers: HTTPHeaders
+    package let body: [UInt8]
+
+    package init(
+        method: String, target: String, path: String, query: String? = nil,
+        headers: HTTPHeaders = [:], body: [UInt8] = []
+    ) {
+        self.method = method
+        self.target = target
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// What a handler answers.
+///
+/// The server adds `Date`, `Content-Length` and, where it ends the connection, `Connection: close`.
+package struct HTTPResponse: Sendable {
+    /// From 200 to 599; anything else is sent as 500.
+    package var status: Int
+
+    package var headers: [(name: String, value: String)]
+
+    /// Not sent in answer to HEAD, though its length is.
+    package var body: [UInt8]
+
+    package init(
+        status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}

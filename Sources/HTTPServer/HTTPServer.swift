@@ -1,0 +1,186 @@
+internal import CMicroHTTPD
+package import EventLoop
+import Glibc
+package import Telemetry
+
+/// libmicrohttpd on an event loop, as a function from request to response.
+///
+/// The library parses and writes on the loop's own thread (its external epoll mode). The handler
+/// starts inside the library's callback; if it finishes without suspending, the answer is queued
+/// there and then, otherwise the connection is suspended until the handler's task, which stays on
+/// the loop, has a response. What the library lets through and this server doesn't is refused
+/// before the handler sees it, and every phase of a connection has a deadline.
+///
+/// A few broken requests never reach this code, and the library words the answer: a
+/// `Content-Length` that isn't a number (400), one beyond 64 bits (413), a head that is more than
+/// twice the limit (431, 414 or no answer), and another major version (505). Each of those closes
+/// the connection as well.
+@safe package final class HTTPServer: LoopSource, @unchecked Sendable {
+    // Sendable: everything but the constants belongs to the loop's thread, and says so where
+    // callers come in.
+    let configuration: HTTPServerConfiguration
+    let loop: EventLoop
+    let log: Log
+    let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+
+    var daemon: OpaquePointer?
+    var connections: [Int32: Connection] = [:]
+    var bodyBytesHeld = 0
+    var lingering: LingeringSockets
+    var drain: Drain?
+
+    /// The loop's clock at the start of this turn.
+    private(set) var now: Int64 = 0
+
+    /// The actual port once `start` has returned, also if port 0 was asked for.
+    package private(set) var port: UInt16
+
+    private var wasStarted = false
+    private var epoll: Int32 = -1
+    private var isReady = false
+    private var hasResumed = false
+    private var isTurning = false
+    private var nextScan: Int64 = 0
+
+    /// How often the library runs in a turn before other sockets are looked at.
+    private static let runsMax = 2
+
+    /// Descriptors that connections leave to the rest of the process.
+    private static let descriptorsReserved = 64
+
+    /// - Parameter handler: Called on the loop, once for each complete request.
+    package init(
+        configuration: HTTPServerConfiguration, loop: EventLoop, log: Log,
+        handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) {
+        self.configuration = configuration
+        self.loop = loop
+        self.log = log
+        self.handler = handler
+        port = configuration.port
+        lingering = LingeringSockets(limits: configuration.limits, loop: loop)
+    }
+
+    /// Listens, and serves as soon as the loop turns. On the loop's thread or before it runs.
+    ///
+    /// The server then lives until `drain` has returned.
+    package func start() throws(HTTPServerError) {
+        guard !wasStarted else { throw .alreadyStarted }
+        // A client that has left must not end the process.
+        signal(SIGPIPE, SIG_IGN)
+        let listener = try Listener(
+            address: configuration.address, port: configuration.port,
+            backlogMax: configuration.limits.backlogMax)
+        // Released in `stop`: the library holds this pointer as long as it runs.
+        let context = unsafe Unmanaged.passRetained(self)
+        guard let daemon = unsafe startDaemon(listener, context.toOpaque()) else {
+            unsafe context.release()
+            close(listener.descriptor)
+            throw .libraryRefused
+        }
+        wasStarted = true
+        unsafe self.daemon = unsafe daemon
+        port = listener.port
+        now = EventLoop.now()
+        epoll = unsafe chttp_epoll_descriptor(daemon)
+        loop.add(epoll, .readable) { [unowned self] _ in isReady = true }
+        loop.add(self)
+    }
+
+    private func startDaemon(
+        _ listener: Listener, _ context: UnsafeMutableRawPointer
+    ) -> OpaquePointer? {
+        // Above the limit there is room left, so that most heads that are too large are read to
+        // their end and refused in the application's words.
+        let memory = 2 * configuration.limits.headBytesMax + 4096
+        var options = unsafe [
+            MHD_OptionItem(
+                option: .LISTEN_SOCKET, value: Int(listener.descriptor), ptr_value: nil),
+            MHD_OptionItem(
+                option: .CONNECTION_MEMORY_LIMIT, value: memory, ptr_value: nil),
+            MHD_OptionItem(
+                option: .CONNECTION_LIMIT, value: connectionsMax(), ptr_value: nil),
+            MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
+        ]
+        let flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        return unsafe chttp_start(
+            UInt32(flags), Callbacks.access, Callbacks.completed, Callbacks.notify,
+            Callbacks.target, context, &options)
+    }
+
+    private func connectionsMax() -> Int {
+        let wanted = configuration.limits.connectionsMax
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return wanted
+        }
+        let possible = max(1, Int(clamping: limit.rlim_cur) - HTTPServer.descriptorsReserved)
+        if possible < wanted {
+            log.warning(
+                "fewer connections than configured, for want of descriptors",
+                ["http.connections_max": possible])
+        }
+        return min(wanted, possible)
+    }
+
+    package func turn() -> Int32 {
+        guard let daemon = unsafe daemon else { return -1 }
+        isTurning = true
+        defer { isTurning = false }
+        now = EventLoop.now()
+        for _ in 0..<HTTPServer.runsMax where isReady || hasResumed {
+            isReady = false
+            hasResumed = false
+            unsafe MHD_run(daemon)
+            loop.runJobs()
+        }
+        if now >= nextScan {
+            nextScan = now + HTTPLimits.milliseconds(configuration.limits.deadlineScanSeconds)
+            expireDeadlines()
+        }
+        advanceDrain()
+        return waitMilliseconds()
+    }
+
+    /// How long the loop may wait before the library, a deadline or a drain needs a turn.
+    private func waitMilliseconds() -> Int32 {
+        guard let daemon = unsafe daemon else { return -1 }
+        let wanted = unsafe chttp_timeout(daemon)
+        // The library has work that its descriptor doesn't show.
+        if wanted == 0 { isReady = true }
+        if isReady || hasResumed { return 0 }
+        if connections.isEmpty, lingering.isEmpty, drain == nil { return wanted }
+        var wait = max(0, nextScan - now)
+        if let next = drain?.nextMilliseconds { wait = min(wait, max(0, next - now)) }
+        return wanted < 0 ? Int32(clamping: wait) : min(wanted, Int32(clamping: wait))
+    }
+
+    /// Hands a suspended connection back to the library, which asks for the response when it runs.
+    func resume(_ exchange: Exchange) {
+        guard let connection = unsafe exchange.suspended else { return }
+        unsafe exchange.suspended = nil
+        hasResumed = true
+        unsafe MHD_resume_connection(connection)
+        if !isTurning { loop.turnAgain() }
+    }
+
+    /// Has the library look at its sockets in the next turn.
+    func runSoon() {
+        isReady = true
+        if !isTurning { loop.turnAgain() }
+    }
+
+    /// Ends the library's work. Nothing may be suspended: it would abort the process.
+    func stop() {
+        guard let daemon = unsafe daemon else { return }
+        // The library may refuse to run in its own callback only, and this isn't one.
+        unsafe MHD_run(daemon)
+        loop.remove(epoll)
+        loop.remove(self)
+        unsafe self.daemon = nil
+        unsafe MHD_stop_daemon(daemon)
+        lingering.closeAll()
+        // Retained in `start`.
+        unsafe Unmanaged.passUnretained(self).release()
+    }
+}
