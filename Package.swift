@@ -111,6 +111,7 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
+        tests("AppStoreTests", ["AppStore", "AppStoreStandIn", "Base"]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),

@@ -50,11 +50,15 @@ package enum SubmittedReceipt: Hashable, Sendable {
         }
         // Many encoders break base64 into lines.
         let text = bytes.filter { $0 != 0x0D && $0 != 0x0A }
+        // No receipt in base64 begins so, but every one in hexadecimal.
+        if text.starts(with: "30".utf8), Hex.decode(String(decoding: text, as: UTF8.self)) != nil {
+            throw .hexadecimal
+        }
         guard let decoded = Base64.decode(text) else {
             throw ReceiptShapeError(notBase64: text)
         }
         guard decoded.first == derSequence else {
-            throw ReceiptShapeError(decoded: decoded, text: text)
+            throw ReceiptShapeError(decoded: decoded)
         }
         return .appReceipt(base64: String(decoding: text, as: UTF8.self))
     }
