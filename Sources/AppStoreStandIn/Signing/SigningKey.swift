@@ -41,13 +41,28 @@ import COpenSSL
         return raw(Array(signature.prefix(count)))
     }
 
-    /// The public key as SubjectPublicKeyInfo.
-    package var publicKey: [UInt8] {
-        var bytes: UnsafeMutablePointer<UInt8>?
-        let count = unsafe i2d_PUBKEY(handle, &bytes)
-        // Allocated by OpenSSL, freed here.
-        defer { unsafe CRYPTO_free(bytes, #file, #line) }
-        return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(max(0, count))))
+    /// Whether `signature` is what `sign` may have returned for `bytes`.
+    func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
+        let half = curve.halfBytes
+        guard signature.count == 2 * half, let context = unsafe EVP_MD_CTX_new() else {
+            return false
+        }
+        defer {
+            unsafe EVP_MD_CTX_free(context)
+            ERR_clear_error()
+        }
+        let encoded = der(signature[..<half]) + der(signature[half...])
+        let sequence = [0x30, UInt8(encoded.count)] + encoded
+        let digest = curve == .p256 ? unsafe EVP_sha256() : unsafe EVP_sha384()
+        return unsafe EVP_DigestVerifyInit(context, nil, digest, nil, handle) == 1
+            && EVP_DigestVerify(context, sequence, sequence.count, bytes, bytes.count) == 1
+    }
+
+    private func der(_ number: ArraySlice<UInt8>) -> [UInt8] {
+        // A zero in front keeps it positive; OpenSSL wants no more of them than needed.
+        var digits = Array(number.drop { $0 == 0 })
+        if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
+        return [0x02, UInt8(digits.count)] + digits
     }
 
     /// The numbers of a DER signature that OpenSSL has just made, side by side.
