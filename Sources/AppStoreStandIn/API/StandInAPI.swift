@@ -134,7 +134,7 @@ extension StandInPurchase {
         let fields = try RequestFields(
             body,
             known: [
-                "productId", "quantity", "accountToken", "environment", "transactionId",
+                "productId", "quantity", "appAccountToken", "environment", "transactionId",
                 "originalTransactionId", "price", "currency", "storefront", "device", "fault",
                 "payload",
             ])
@@ -143,7 +143,7 @@ extension StandInPurchase {
         }
         self.init(productID: productID)
         quantity = try fields.integer("quantity") ?? 1
-        accountToken = try fields.text("accountToken")
+        appAccountToken = try fields.text("appAccountToken")
         environment = try fields.identifier("environment")
         transactionID = try fields.identifier("transactionId")
         originalTransactionID = try fields.identifier("originalTransactionId")

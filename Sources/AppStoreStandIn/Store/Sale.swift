@@ -35,7 +35,7 @@ struct Sale: Sendable {
             .init("quantity", .integer(purchase.quantity)),
             .init("type", "Consumable"),
         ])
-        object.append("appAccountToken", purchase.accountToken.map { .string($0) })
+        object.append("appAccountToken", purchase.appAccountToken.map { .string($0) })
         object.append("inAppOwnershipType", "PURCHASED")
         object.append("signedDate", .integer(instant))
         object.append("environment", .string(environment))
@@ -59,7 +59,7 @@ struct Sale: Sendable {
         StoreDate.append("original_purchase_date", purchaseDate, to: &object)
         object.append("is_trial_period", "false")
         object.append("in_app_ownership_type", "PURCHASED")
-        object.append("app_account_token", purchase.accountToken.map { .string($0) })
+        object.append("app_account_token", purchase.appAccountToken.map { .string($0) })
         return .object(object)
     }
 

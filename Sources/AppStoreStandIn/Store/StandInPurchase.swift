@@ -5,7 +5,7 @@ package struct StandInPurchase: Sendable {
     package var productID: String
     package var quantity: Int64 = 1
     /// The UUID that the app attaches to the purchase.
-    package var accountToken: String?
+    package var appAccountToken: String?
     /// Apple's spelling; that of the store if nil.
     package var environment: String?
     /// A new one if nil. One that was sold before is sold again, with what is said now.

@@ -4,7 +4,7 @@ import Glibc
 enum ProcessEnvironment {
     static var all: [String: String] {
         var variables: [String: String] = [:]
-        guard var entry = environ else { return variables }
+        var entry = environ
         while let text = entry.pointee {
             let parts = String(cString: text).split(
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,5 +1,6 @@
 import CoinLedgerService
 import PostgresEventStore
+import Telemetry
 
 /// `coinledger audit`
 enum AuditCommand {

@@ -1,5 +1,6 @@
 import EventLoop
 import Postgres
+import Telemetry
 
 /// `coinledger serve`
 enum ServeCommand {

@@ -65,10 +65,8 @@ struct ServiceOptions: Sendable {
     init(_ settings: Settings) throws {
         listen = try ListenAddress(settings, ServiceOptions.listen)
         roots = try ServiceOptions.roots(settings)
-        policy = PurchasePolicy(
-            catalogue: try ServiceOptions.catalogue(try settings.required(Self.catalogue)),
-            sandbox: try ServiceOptions.sandbox(settings),
-            quantityMax: try settings.integer(ServiceOptions.quantityMax, in: 1...1_000_000))
+        let catalogue = try ServiceOptions.catalogue(try settings.required(Self.catalogue))
+        policy = try ServiceOptions.policy(settings, catalogue)
         receipts = try ServiceOptions.receipts(settings)
         log = try ServiceOptions.log(settings)
         verificationThreads =
@@ -107,6 +105,14 @@ struct ServiceOptions: Sendable {
         return .standardError(minimum: level)
     }
 
+    static func policy(
+        _ settings: Settings, _ catalogue: Catalogue
+    ) throws(UsageError) -> PurchasePolicy {
+        PurchasePolicy(
+            catalogue: catalogue, sandbox: try sandbox(settings),
+            quantityMax: try settings.integer(quantityMax, in: 1...1_000_000))
+    }
+
     private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
         let paths = settings.values(roots)
         guard !paths.isEmpty else {
@@ -115,10 +121,10 @@ struct ServiceOptions: Sendable {
         }
         var files: [[UInt8]] = []
         for path in paths { files.append(try FileContents.read(path)) }
+        let allowPrivate = try settings.isOn(allowPrivateRoot)
         do throws(RootCertificateError) {
-            return try RootCertificates(
-                files: files, allowPrivate: try settings.isOn(allowPrivateRoot))
-        } catch let error as RootCertificateError {
+            return try RootCertificates(files: files, allowPrivate: allowPrivate)
+        } catch {
             throw UsageError(error.sentence(paths))
         }
     }
