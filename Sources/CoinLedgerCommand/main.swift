@@ -1,3 +1,5 @@
 import Glibc
 
-exit(CommandLineTool.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.all))
+exit(
+    CommandLineTool.run(
+        Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.all))

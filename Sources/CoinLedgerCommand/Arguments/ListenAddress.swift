@@ -5,10 +5,13 @@ struct ListenAddress: Sendable {
 
     init(_ settings: Settings, _ option: Option) throws(UsageError) {
         let text = try settings.required(option)
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
         else { throw UsageError("\(option.name): \(text) isn't ADDRESS:PORT") }
         var address = text[..<colon]
-        if address.hasPrefix("["), address.hasSuffix("]") { address = address.dropFirst().dropLast() }
+        if address.hasPrefix("["), address.hasSuffix("]") {
+            address = address.dropFirst().dropLast()
+        }
         guard !address.isEmpty else { throw UsageError("\(option.name): the address is missing") }
         self.address = String(address)
         self.port = port

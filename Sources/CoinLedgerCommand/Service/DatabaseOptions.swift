@@ -53,4 +53,3 @@ enum DatabaseOptions {
         return scheme.upperBound < at && uri[scheme.upperBound..<at].contains(":")
     }
 }
-

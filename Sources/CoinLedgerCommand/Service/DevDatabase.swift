@@ -17,7 +17,8 @@ struct DevDatabase: Sendable {
     private static let serviceRole = "coinledger_service"
     private static let keyNames = ["dev backend", "dev support"]
 
-    static func prepare(_ postgres: PrivatePostgres, on loop: EventLoop) async throws -> DevDatabase {
+    static func prepare(_ postgres: PrivatePostgres, on loop: EventLoop) async throws -> DevDatabase
+    {
         try await createDatabase(postgres, on: loop)
         let adminURL = postgres.connectionString(database: name)
         let admin = try PostgresConfiguration(adminURL)

@@ -7,7 +7,7 @@ import Glibc
 final class SignalWaiter: @unchecked Sendable {
     // Sendable: the mutable state is touched on the loop's thread only.
     private let descriptor: Int32
-    private var hasCome = false
+    private var cameAt: Int64?
     private var waiting: CheckedContinuation<Void, Never>?
 
     init() {
@@ -20,10 +20,13 @@ final class SignalWaiter: @unchecked Sendable {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Returns when the first of the signals has come; a second one ends the process at once.
+    /// What comes sooner after the first signal is the same wish, told twice by shell and supervisor.
+    private static let repeatMilliseconds: Int64 = 1000
+
+    /// Returns when the first of the signals has come; a later one ends the process at once.
     func wait(on loop: EventLoop) async {
         loop.add(descriptor, .readable) { _ in self.take() }
-        if hasCome { return }
+        if cameAt != nil { return }
         await withCheckedContinuation { waiting = $0 }
     }
 
@@ -31,8 +34,11 @@ final class SignalWaiter: @unchecked Sendable {
         var information = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size
         guard read(descriptor, &information, size) == size else { return }
-        if hasCome { _exit(130) }
-        hasCome = true
+        if let cameAt {
+            if EventLoop.now() - cameAt > SignalWaiter.repeatMilliseconds { _exit(130) }
+            return
+        }
+        cameAt = EventLoop.now()
         waiting?.resume()
         waiting = nil
     }
