@@ -101,6 +101,7 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
+        tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
         tests(
             "PostgresTests",

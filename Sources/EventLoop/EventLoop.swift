@@ -23,6 +23,7 @@ import Synchronization
     private var sources: [any LoopSource] = []
     private var timers = TimerQueue()
     private var isStopped = false
+    private var mayWait = true
 
     /// How many rounds of ready jobs run before sockets are looked at again.
     private static let jobRoundsMax = 16
@@ -116,6 +117,9 @@ import Synchronization
         }
     }
 
+    /// Has the next turn begin at once, for a source that got work after it had acted in this one.
+    package func turnAgain() { mayWait = false }
+
     /// Milliseconds of a clock that never goes back.
     package static func now() -> Int64 {
         var time = timespec()
@@ -165,19 +169,33 @@ import Synchronization
     private func turn() {
         takeInbox()
         runJobs()
-        var timeout = timers.fire(now: EventLoop.now())
-        for source in sources {
-            let wanted = source.turn()
-            if wanted >= 0 { timeout = timeout < 0 ? wanted : min(timeout, wanted) }
-        }
+        fireTimers()
+        mayWait = true
+        var timeout: Int32 = -1
+        for source in sources { timeout = EventLoop.sooner(timeout, source.turn()) }
         runJobs()
         while !deferred.isEmpty {
             var round: [() -> Void] = []
             swap(&round, &deferred)
             for body in round { body() }
         }
-        if !jobs.isEmpty || isStopped { timeout = 0 }
+        // Asked for last, because everything above may have added a timer.
+        timeout = EventLoop.sooner(timeout, timers.milliseconds(from: EventLoop.now()))
+        if !jobs.isEmpty || isStopped || !mayWait { timeout = 0 }
         wait(milliseconds: timeout)
+    }
+
+    private func fireTimers() {
+        // One at a time, since a timer may cancel the next; and against one instant, so that
+        // timers that set themselves again can't hold the loop here.
+        let now = EventLoop.now()
+        while let body = timers.takeFirstDue(at: now) { body() }
+    }
+
+    /// The shorter of two waits, where a negative one has no end.
+    private static func sooner(_ one: Int32, _ other: Int32) -> Int32 {
+        if one < 0 { return other }
+        return other < 0 ? one : min(one, other)
     }
 
     private func takeInbox() {

@@ -8,6 +8,11 @@ struct TimerQueue {
     private struct Entry {
         let deadline: Int64
         let id: TimerID
+
+        /// Timers of one deadline fire in the order they were added.
+        func isBefore(_ other: Entry) -> Bool {
+            (deadline, id.number) < (other.deadline, other.id.number)
+        }
     }
 
     private var heap: [Entry] = []
@@ -28,22 +33,29 @@ struct TimerQueue {
         // Long timers that are mostly cancelled must not pile up.
         if heap.count > 64, heap.count > 2 * bodies.count {
             let live = heap.filter { bodies[$0.id] != nil }
-            heap = live.sorted { $0.deadline < $1.deadline }
+            heap = live.sorted { $0.isBefore($1) }
         }
     }
 
-    /// Runs what is due and returns the milliseconds until the next one, or −1 if there is none.
-    mutating func fire(now: Int64) -> Int32 {
-        while let first = heap.first {
-            let body = bodies[first.id]
-            if body != nil, first.deadline > now {
-                return Int32(clamping: min(first.deadline - now, 60_000))
-            }
-            removeFirst()
-            bodies[first.id] = nil
-            body?()
-        }
-        return -1
+    /// Takes the timer that is due first, or nil if none is due at `now`.
+    ///
+    /// The caller runs the body after this has returned, so that it may add and cancel timers.
+    mutating func takeFirstDue(at now: Int64) -> (() -> Void)? {
+        dropCancelled()
+        guard let first = heap.first, first.deadline <= now else { return nil }
+        removeFirst()
+        return bodies.removeValue(forKey: first.id)
+    }
+
+    /// Milliseconds from `now` to the next timer, at most a minute; −1 if there is none.
+    mutating func milliseconds(from now: Int64) -> Int32 {
+        dropCancelled()
+        guard let first = heap.first else { return -1 }
+        return Int32(clamping: min(max(0, first.deadline - now), 60_000))
+    }
+
+    private mutating func dropCancelled() {
+        while let first = heap.first, bodies[first.id] == nil { removeFirst() }
     }
 
     private mutating func removeFirst() {
@@ -53,7 +65,7 @@ struct TimerQueue {
         while true {
             var least = parent
             for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && heap[child].deadline < heap[least].deadline {
+            where child < heap.count && heap[child].isBefore(heap[least]) {
                 least = child
             }
             if least == parent { return }
@@ -66,7 +78,7 @@ struct TimerQueue {
         var child = index
         while child > 0 {
             let parent = (child - 1) / 2
-            if heap[parent].deadline <= heap[child].deadline { return }
+            if heap[parent].isBefore(heap[child]) { return }
             heap.swapAt(parent, child)
             child = parent
         }
