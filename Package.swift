@@ -98,9 +98,9 @@ let package = Package(
         .executableTarget(
             name: "CoinLedgerBench",
             dependencies: [
-                "AppStore", "AppStoreStandIn", "Base", "CLinux", "CoinLedger",
-                "CoinLedgerService", "COpenSSL", "EventLoop", "EventStore", "Postgres",
-                "PostgresEventStore", "PrivatePostgres", "Telemetry",
+                "AppStore", "AppStoreStandIn", "Base", "CoinLedger", "CoinLedgerService",
+                "EventLoop", "EventStore", "Postgres", "PostgresEventStore", "PrivatePostgres",
+                "Telemetry",
             ],
             swiftSettings: settings),
 
