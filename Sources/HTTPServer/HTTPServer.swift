@@ -12,9 +12,9 @@ package import Telemetry
 /// before the handler sees it, and every phase of a connection has a deadline.
 ///
 /// A few broken requests never reach this code, and the library words the answer: a
-/// `Content-Length` that isn't a number (400), one beyond 64 bits (413), a head that is more than
-/// twice the limit (431, 414 or no answer), and another major version (505). Each of those closes
-/// the connection as well.
+/// `Content-Length` that isn't a number (400), one beyond 64 bits (413), a head that is several
+/// kilobytes over the limit (431, 414 or no answer), and another major version (505). Each of those
+/// closes the connection as well.
 @safe package final class HTTPServer: LoopSource, @unchecked Sendable {
     // Sendable: everything but the constants belongs to the loop's thread, and says so where
     // callers come in.
@@ -51,6 +51,9 @@ package import Telemetry
 
     /// Descriptors that connections leave to the rest of the process.
     private static let descriptorsReserved = 64
+
+    /// What the library keeps beside a head: its list of the fields, and the head of the answer.
+    private static let headBytesSpare = 8 * 1024
 
     /// - Parameter handler: Called on the loop, once for each complete request.
     package init(
@@ -96,9 +99,10 @@ package import Telemetry
     private func startDaemon(
         _ listener: Listener, _ context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
-        // Above the limit there is room left, so that most heads that are too large are read to
-        // their end and refused in the application's words.
-        let memory = 2 * configuration.limits.headBytesMax + 4096
+        // A little above the limit, so that many heads that are too large are read to their end and
+        // refused in the application's words; no more, because the library clears all of it for
+        // each request.
+        let memory = configuration.limits.headBytesMax + HTTPServer.headBytesSpare
         var options = unsafe [
             MHD_OptionItem(
                 option: .LISTEN_SOCKET, value: Int(listener.descriptor), ptr_value: nil),
