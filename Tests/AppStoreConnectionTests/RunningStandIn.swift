@@ -57,9 +57,15 @@ final class RawServer: Sendable {
     let port: UInt16
     private let listener: Int32
     private let connections = Lock<[Int32]>([])
+    private let lastRequest = Lock<[UInt8]>([])
 
-    /// - Parameter closes: whether the connection ends after them, or stays silent.
-    init(_ bytes: [UInt8], closes: Bool) {
+    /// What was asked last, or its beginning.
+    var request: [UInt8] { lastRequest.withLock { $0 } }
+
+    /// - Parameters:
+    ///   - closes: whether the connection ends after them, or stays silent.
+    ///   - requestBytesMin: how much of a request is read before.
+    init(_ bytes: [UInt8], closes: Bool, requestBytesMin: Int = 1) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -74,10 +80,10 @@ final class RawServer: Sendable {
         precondition(listen(listener, 16) == 0, "the port can't be listened on")
         port = UInt16(bigEndian: address.sin_port)
         self.listener = listener
-        Base.Thread.start { [connections] in
+        Base.Thread.start { [connections, lastRequest] in
             while case let connection = accept(listener, nil, nil), connection >= 0 {
-                var request = [UInt8](repeating: 0, count: 65536)
-                _ = recv(connection, &request, request.count, 0)
+                let request = RawServer.read(connection, requestBytesMin)
+                lastRequest.withLock { $0 = request }
                 _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
                 if closes {
                     close(connection)
@@ -86,6 +92,17 @@ final class RawServer: Sendable {
                 }
             }
         }
+    }
+
+    private static func read(_ connection: Int32, _ bytesMin: Int) -> [UInt8] {
+        var request: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65536)
+        while request.count < bytesMin {
+            let count = recv(connection, &part, part.count, 0)
+            guard count > 0 else { break }
+            request += part[..<count]
+        }
+        return request
     }
 
     var url: String { "http://127.0.0.1:\(port)" }
