@@ -146,7 +146,7 @@ import Testing
         var limits = HTTPClientLimits()
         limits.requestsMax = 1
         let client = HTTPClient(limits: limits)
-        let request = HTTPClientRequest(url: server.url, timeoutMilliseconds: 5000)
+        let request = HTTPClientRequest(url: server.url, timeoutMilliseconds: 600_000)
         // One of the two is refused at once, and then the other is stopped.
         let results = await withTaskGroup { group in
             for _ in 0..<2 { group.addTask { await failure(client, request) } }

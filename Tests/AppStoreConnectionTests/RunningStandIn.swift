@@ -34,12 +34,14 @@ final class RunningStandIn: Sendable {
     }
 
     func verifyReceiptClient(
-        _ http: HTTPClient, attemptMilliseconds: Int64 = 5000
+        _ http: HTTPClient, attemptMilliseconds: Int64 = 600_000
     ) -> VerifyReceiptClient {
         var configuration = VerifyReceiptConfiguration()
         configuration.productionURL = url + "/verifyReceipt"
         configuration.sandboxURL = url + "/sandbox/verifyReceipt"
         configuration.attemptMilliseconds = attemptMilliseconds
+        // A busy machine must not be taken for a slow store.
+        configuration.deadlineMilliseconds = 600_000
         configuration.firstPauseMilliseconds = 1
         return VerifyReceiptClient(http: http, pool: pool, configuration: configuration)
     }

@@ -38,7 +38,7 @@ final class ScriptedStore: Sendable {
 
     /// Waits are as long as may be, or as short.
     func client(
-        longWaits: Bool = true,
+        longWaits: Bool = true, oversleepMilliseconds: Int64 = 0,
         _ change: (inout VerifyReceiptConfiguration) -> Void = { _ in }
     ) -> VerifyReceiptClient {
         var configuration = VerifyReceiptConfiguration()
@@ -51,7 +51,7 @@ final class ScriptedStore: Sendable {
                 sleep: { milliseconds in
                     self.state.withLock {
                         $0.pauses.append(milliseconds)
-                        $0.now += milliseconds
+                        $0.now += milliseconds + oversleepMilliseconds
                     }
                 },
                 random: { longWaits ? $0.upperBound : $0.lowerBound }))

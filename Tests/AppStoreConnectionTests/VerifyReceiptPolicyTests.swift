@@ -170,6 +170,15 @@ import Testing
         #expect(short.requests.map(\.timeoutMilliseconds) == [4000, 750])
     }
 
+    @Test func `tells what went wrong before it ran out of time`() async {
+        let store = ScriptedStore([.text("", status: 503)])
+        let client = store.client(oversleepMilliseconds: 60_000)
+        #expect(await failure(store, client) == .unavailable(.http(503)))
+        #expect(store.requests.count == 1)
+        let late = ScriptedStore([.json(["status": 21007])], takesMilliseconds: 20_000)
+        #expect(await failure(late) == .unavailable(.outOfTime))
+    }
+
     @Test func `never calls a receipt malformed for want of time`() async {
         let store = ScriptedStore([.json(["status": 21002])], takesMilliseconds: 15_000)
         #expect(await failure(store) == .unavailable(.status(21002)))
