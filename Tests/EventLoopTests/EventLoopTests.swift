@@ -70,10 +70,13 @@ private final class Record: Sendable {
         }
         let loop = EventLoop()
         loop.run {
+            let source = Source()
+            loop.add(source)
+            // The first wait is cut short by the task that has woken the loop.
+            await loop.sleep(milliseconds: 2)
             await withCheckedContinuation { continuation in
-                let source = Source()
                 source.body = { loop.after(milliseconds: 1) { continuation.resume() } }
-                loop.add(source)
+                loop.after(milliseconds: 0) {}
             }
         }
     }
