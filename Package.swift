@@ -112,6 +112,15 @@ let package = Package(
 
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("AppStoreTests", ["AppStore", "AppStoreStandIn", "Base"]),
+        tests(
+            "AppStoreConnectionTests",
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
+                "Telemetry",
+            ]),
+        tests(
+            "AppStoreStandInTests",
+            ["AppStore", "AppStoreStandIn", "Base", "HTTPServer"]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
