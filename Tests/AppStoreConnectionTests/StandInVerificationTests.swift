@@ -19,7 +19,7 @@ import Testing
             let client = standIn.verifyReceiptClient(http)
             var second = purchase("T2")
             second.quantity = 3
-            second.accountToken = "E4E0B18B-0000-4000-8000-00000000000A"
+            second.appAccountToken = "E4E0B18B-0000-4000-8000-00000000000A"
             _ = try standIn.store.purchase(purchase("T1"))
             let receipt = try standIn.store.purchase(second).receipt
             let transactions = try await client.verify(receipt: receipt).transactions

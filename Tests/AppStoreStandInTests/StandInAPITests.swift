@@ -55,7 +55,7 @@ import Testing
             [
                 "productId": "p", "quantity": 2, "environment": "Sandbox", "transactionId": "T1",
                 "originalTransactionId": "T0", "price": 5, "currency": "USD", "storefront": "USA",
-                "accountToken": "e4e0b18b-0000-4000-8000-00000000000a", "device": "d",
+                "appAccountToken": "e4e0b18b-0000-4000-8000-00000000000a", "device": "d",
                 "fault": "wrong_bundle", "payload": ["type": "Other"],
             ])
         let token = try #require(try json(sold)["signedTransaction"]?.string)

@@ -29,7 +29,7 @@ func makeStore() -> StandInStore { StandInStore(authority: authority, now: { noo
     @Test func `sells a transaction that verifies`() throws {
         var purchase = StandInPurchase(productID: product)
         purchase.quantity = 3
-        purchase.accountToken = "e4e0b18b-0000-4000-8000-00000000000a"
+        purchase.appAccountToken = "e4e0b18b-0000-4000-8000-00000000000a"
         let sale = try store.purchase(purchase)
         let expected = try StoreTransaction(
             transactionID: "1796049240000001", bundleID: "com.nonchalant",
