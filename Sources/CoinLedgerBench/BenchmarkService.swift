@@ -59,6 +59,15 @@ final class BenchmarkService {
         throw BenchmarkError("the system doesn't say how much memory the service holds")
     }
 
+    /// The processor time it has used so far, in all its threads.
+    func processorMicroseconds() throws -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(process.processID, &clock) == 0, clock_gettime(clock, &time) == 0
+        else { throw BenchmarkError("the service has died") }
+        return Double(time.tv_sec) * 1_000_000 + Double(time.tv_nsec) / 1000
+    }
+
     private func waitUntilReady(_ bench: Workbench) throws {
         let deadline = ContinuousClock.now + .seconds(BenchmarkService.startSecondsMax)
         while ContinuousClock.now < deadline {

@@ -25,6 +25,7 @@ final class HTTPBenchmark {
             Figure("http.purchases", result.perSecond, "requests/s"),
             Figure("http.purchases.p50", result.p50Milliseconds, "ms"),
             Figure("http.purchases.p99", result.p99Milliseconds, "ms"),
+            Figure("http.purchases.cpu", result.processorMicroseconds, "µs/request"),
             Figure("http.memory", try service.residentMegabytesMax(), "MB"),
         ]
     }
@@ -45,6 +46,7 @@ final class HTTPBenchmark {
         return [
             Figure("http.balances", result.perSecond, "requests/s"),
             Figure("http.balances.p99", result.p99Milliseconds, "ms"),
+            Figure("http.balances.cpu", result.processorMicroseconds, "µs/request"),
         ]
     }
 
@@ -59,14 +61,17 @@ final class HTTPBenchmark {
     }
 
     private func wrk(_ script: String, connections: Int) throws -> Wrk.Result {
+        let service = try running()
+        let before = try service.processorMicroseconds()
         let text = try bench.output(
             of: "wrk",
             [
                 "--threads", "1", "--connections", "\(connections)",
                 "--duration", "\(bench.options.seconds)s", "--timeout", "10s",
-                "--script", script, try running().url,
+                "--script", script, service.url,
             ])
-        return try Wrk.Result(text)
+        let used = try service.processorMicroseconds() - before
+        return try Wrk.Result(text, processorMicroseconds: used)
     }
 
     private func running() throws -> BenchmarkService {
@@ -128,8 +133,10 @@ enum Wrk {
         let perSecond: Double
         let p50Milliseconds: Double
         let p99Milliseconds: Double
+        /// Of the service, for each request.
+        let processorMicroseconds: Double
 
-        init(_ text: String) throws {
+        init(_ text: String, processorMicroseconds: Double) throws {
             let line = text.split(separator: "\n").last { $0.hasPrefix("figures") }
             let numbers = (line ?? "").split(whereSeparator: \.isWhitespace).dropFirst()
                 .compactMap { Double($0) }
@@ -143,6 +150,7 @@ enum Wrk {
             perSecond = numbers[0] / numbers[1] * 1_000_000
             p50Milliseconds = numbers[2] / 1000
             p99Milliseconds = numbers[3] / 1000
+            self.processorMicroseconds = processorMicroseconds / max(1, numbers[0])
         }
     }
 }

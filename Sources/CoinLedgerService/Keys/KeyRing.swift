@@ -33,7 +33,7 @@ package actor KeyRing {
     package func check(
         _ authorization: String?, for scope: APIScope
     ) async throws(Denial) {
-        guard let text = KeyRing.bearer(authorization).flatMap(APIKeyText.init) else {
+        guard let text = KeyRing.key(authorization) else {
             throw .unauthenticated
         }
         let arrival = now()
@@ -73,10 +73,15 @@ package actor KeyRing {
         for continuation in waiting { continuation.resume() }
     }
 
-    private static func bearer(_ authorization: String?) -> String? {
+    private static func key(_ authorization: String?) -> APIKeyText? {
         guard let authorization else { return nil }
-        let parts = authorization.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        let bytes = Array(authorization.utf8)
+        // The scheme's letters may have either case (RFC 9110, section 11.1).
+        guard bytes.count > scheme.count,
+            zip(bytes, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
+        else { return nil }
+        return APIKeyText(bytes[scheme.count...])
     }
+
+    private static let scheme = Array("bearer ".utf8)
 }
