@@ -98,9 +98,9 @@ let package = Package(
         .executableTarget(
             name: "CoinLedgerBench",
             dependencies: [
-                "AppStore", "AppStoreStandIn", "Base", "CLinux", "CoinLedger",
-                "CoinLedgerService", "COpenSSL", "EventLoop", "EventStore", "Postgres",
-                "PostgresEventStore", "PrivatePostgres", "Telemetry",
+                "AppStore", "AppStoreStandIn", "Base", "CoinLedger", "CoinLedgerService",
+                "EventLoop", "EventStore", "Postgres", "PostgresEventStore", "PrivatePostgres",
+                "Telemetry",
             ],
             swiftSettings: settings),
 
@@ -112,6 +112,15 @@ let package = Package(
 
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("AppStoreTests", ["AppStore", "AppStoreStandIn", "Base"]),
+        tests(
+            "AppStoreConnectionTests",
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
+                "Telemetry",
+            ]),
+        tests(
+            "AppStoreStandInTests",
+            ["AppStore", "AppStoreStandIn", "Base", "HTTPServer"]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),

@@ -29,6 +29,8 @@ package final class HTTPClient: Sendable {
     package func send(
         _ request: HTTPClientRequest
     ) async throws(HTTPClientError) -> HTTPClientResponse {
+        // The end of the client would stop the thread.
+        defer { extendLifetime(self) }
         let result = await withCheckedContinuation { continuation in
             thread.submit(Submission(request: request, continuation: continuation))
         }

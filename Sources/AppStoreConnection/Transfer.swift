@@ -113,11 +113,12 @@ import CCurl
         return part.count
     }
 
-    /// Whether nothing in the request could end a line or a text early.
+    /// Whether it's HTTP, and nothing in the request could end a line or a text early.
     private static func isSendable(_ request: HTTPClientRequest) -> Bool {
         let texts =
             [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
-        return request.timeoutMilliseconds > 0 && request.timeoutMilliseconds <= 3_600_000
+        let isHTTP = ["http://", "https://"].contains { request.url.hasPrefix($0) }
+        return isHTTP && request.timeoutMilliseconds > 0 && request.timeoutMilliseconds <= 3_600_000
             && texts.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
     }
 }
@@ -132,7 +133,7 @@ extension HTTPClientError {
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_ENGINE_INITFAILED:
             self = .notTrusted
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: self = .invalidRequest
+        case CURLE_URL_MALFORMAT: self = .invalidRequest
         case CURLE_WRITE_ERROR: self = isTooLarge ? .bodyTooLarge : .interrupted
         default: self = .interrupted
         }

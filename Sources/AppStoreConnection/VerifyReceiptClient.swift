@@ -67,8 +67,11 @@ package struct VerifyReceiptClient: Sendable {
         // Once there and once back; if they still disagree, one of them is unwell.
         var moves: Set<StoreEnvironment> = []
         var attempts = 0
+        var last: AttemptFailure?
         while true {
             let answer = await ask(environment, body, until: deadline)
+            // A wait may have taken longer than it should; what went wrong before it says more.
+            if answer == .unavailable(.outOfTime), let last { throw last.errorForNow }
             if let other = answer.environment, moves.insert(other).inserted {
                 environment = other
                 continue
@@ -79,6 +82,7 @@ package struct VerifyReceiptClient: Sendable {
             guard failure.isWorthAnotherAttempt, attempts < configuration.attemptsMax else {
                 throw failure.error
             }
+            last = failure
             try await pause(after: attempts, until: deadline, last: failure)
         }
     }

@@ -32,6 +32,7 @@ extension HTTPServer {
 
     /// Lets the library read the end of the stream, upon which it closes the connection.
     func hangUp(_ connection: Connection) {
+        connection.isHungUp = true
         shutdown(connection.descriptor, Int32(SHUT_RD))
     }
 
