@@ -109,12 +109,14 @@ struct World: Sendable {
         try post(sale.signedTransaction, to: account)
     }
 
-    func linkToken(_ token: String, to account: String) throws -> HTTPAnswer {
+    func linkToken(
+        _ token: String, to account: String, port: UInt16? = nil
+    ) throws -> HTTPAnswer {
         let body: JSON = ["appAccountToken": .string(token)]
         var question = posting(body: body.bytes, to: account)
         question.method = "PUT"
         question.path = "/v1/accounts/\(account)/app-account-token"
-        return try ask(question)
+        return try ask(question, port: port)
     }
 
     /// Paid and free coins of an account.
