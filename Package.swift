@@ -139,7 +139,7 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AppStore", "AppStoreStandIn", "Base", "CoinLedgerCommand", "EventLoop",
+                "AppStoreStandIn", "Base", "CoinLedgerCommand", "CoinLedgerServer", "EventLoop",
                 "HTTPServer", "PrivatePostgres", "Telemetry", "TestSupport",
             ]),
     ]

@@ -1,5 +1,4 @@
 import Base
-import Glibc
 import PrivatePostgres
 import TestSupport
 import Testing
@@ -7,7 +6,6 @@ import Testing
 /// What was acknowledged is there, whatever was killed and when.
 @Suite(.timeLimit(.minutes(10))) struct `Killing` {
     /// In `scripts/soak` each phase of load is longer.
-    private static let isSoak = getenv("COINLEDGER_SOAK") != nil
     private static let grantsPerRound = isSoak ? 500 : 15
 
     @Test func `the service 20 times under load loses and repeats no grant`() throws {
@@ -53,7 +51,7 @@ import Testing
     @Test func `sessions of the database under load leaves every answer true`() throws {
         try World.run(services: 2) { world throws in
             let load = Load(world)
-            for _ in 0..<20 {
+            for _ in 0..<(isSoak ? 200 : 8) {
                 #expect(load.waitForMore(10))
                 try world.ledger.endSessions()
             }

@@ -1,5 +1,6 @@
 import AppStoreStandIn
 import Base
+import CoinLedgerServer
 import PrivatePostgres
 import TestSupport
 import Testing
@@ -11,6 +12,8 @@ struct World: Sendable {
     let folder: TemporaryFolder
     let services: [ServiceProcess]
     private let options: [String]
+    /// What is asked in place of the shop about app receipts.
+    private let verifierURL: String?
     private let environment: [String: String]
 
     static let catalogue = """
@@ -26,7 +29,7 @@ struct World: Sendable {
     /// that they stop as they should and leave a ledger in which everything adds up.
     static func run(
         services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
-        ledger: () throws -> LedgerDatabase = LedgerDatabase.create,
+        verifierURL: String? = nil, ledger: () throws -> LedgerDatabase = LedgerDatabase.create,
         _ body: (World) throws -> Void
     ) throws {
         let folder = try TemporaryFolder()
@@ -40,13 +43,13 @@ struct World: Sendable {
         let ledger = try ledger()
         var world = World(
             shop: shop, ledger: ledger, folder: folder, services: [], options: options,
-            environment: environment)
+            verifierURL: verifierURL, environment: environment)
         var services: [ServiceProcess] = []
         defer { for service in services where service.isRunning { service.kill() } }
         for _ in 0..<count { services.append(try world.startService()) }
         world = World(
             shop: shop, ledger: ledger, folder: folder, services: services, options: options,
-            environment: environment)
+            verifierURL: verifierURL, environment: environment)
         try body(world)
         for service in services where service.isRunning {
             #expect(service.stop() == .code(0), "\(service.output.suffix(2000))")
@@ -54,13 +57,14 @@ struct World: Sendable {
         #expect(try LedgerChecks.findings(ledger.adminURL) == [])
     }
 
-    /// The options that every service of this world gets, and the environment.
+    /// The options that every service of this world gets.
     var serveOptions: [String] {
-        [
+        let verifier = verifierURL ?? shop.url
+        return [
             "--catalogue", folder.path + "/catalogue.json", "--app-store-root",
             folder.path + "/root.pem", "--allow-private-root", "--verify-receipt-url",
-            shop.url + "/verifyReceipt", "--verify-receipt-sandbox-url",
-            shop.url + "/sandbox/verifyReceipt",
+            verifier + "/verifyReceipt", "--verify-receipt-sandbox-url",
+            verifier + "/sandbox/verifyReceipt",
         ] + options
     }
 
@@ -75,9 +79,16 @@ struct World: Sendable {
 
     var port: UInt16 { services.first?.port ?? 0 }
 
+    /// Asks once, and expects that the answer is one that the API's document promises.
     func ask(_ question: HTTPQuestion, port: UInt16? = nil) throws -> HTTPAnswer {
-        try HTTPConnection(port: port ?? self.port).ask(question)
+        let answer = try HTTPConnection(port: port ?? self.port).ask(question)
+        let findings = World.contract.findings(question.method, question.path, answer)
+        #expect(findings == [], "\(question.method) \(question.path): \(answer.text)")
+        return answer
     }
+
+    private static let contract = OpenAPIContract(
+        (try? JSON.parse(OpenAPIDocument.bytes)) ?? .null)
 
     func get(_ path: String, key: String? = nil) throws -> HTTPAnswer {
         try ask(
