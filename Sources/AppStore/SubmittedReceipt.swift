@@ -35,8 +35,8 @@ package enum SubmittedReceipt: Hashable, Sendable {
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isSigned =
             segments.count == 3
-            && segments.allSatisfy {
-                !$0.isEmpty && Base64.decode(Array($0), .url) != nil
+            && segments.allSatisfy { segment in
+                !segment.isEmpty && segment.count % 4 != 1 && segment.allSatisfy(isURLDigit)
             }
         guard isSigned else { throw .notASignedTransaction }
         return .signedTransaction(String(decoding: bytes, as: UTF8.self))
@@ -71,6 +71,16 @@ package enum SubmittedReceipt: Hashable, Sendable {
         let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
         let end = bytes.lastIndex { !isSpace($0) } ?? start
         return start == bytes.endIndex ? [] : Array(bytes[start...end])
+    }
+
+    /// Whether it's one of base64url; that the whole is right is seen when it's decoded.
+    private static func isURLDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

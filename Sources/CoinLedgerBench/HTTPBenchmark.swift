@@ -6,7 +6,7 @@ final class HTTPBenchmark {
     private var service: BenchmarkService?
     private var purchasesMade: Int64 = Int64(time(nil)) << 24
     /// The rate of the last round, to sign neither too few nor far too many purchases.
-    private var purchasesPerSecond = 20_000.0
+    private var purchasesPerSecond = 8000.0
 
     static let accountCount: Int64 = 10_000
     private static let connections = 64

@@ -29,7 +29,7 @@ import Testing
         (ChainFault.wrongLeafMarker, SignedDataError.missingLeafMarker),
         (.wrongIntermediateMarker, .missingIntermediateMarker),
         (.intermediateIsNoAuthority, .notAnAuthority),
-        (.leafOnOtherCurve, .badSignature), (.twoCertificates, .wrongChainLength),
+        (.leafOnOtherCurve, .unsupportedAlgorithm), (.twoCertificates, .wrongChainLength),
         (.fourCertificates, .wrongChainLength), (.expired, .certificateNotValidThen),
         (.foreignRoot, .untrustedChain),
     ])
