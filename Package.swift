@@ -127,5 +127,20 @@ let package = Package(
         tests(
             "PostgresTests",
             ["Base", "EventLoop", "Postgres", "PrivatePostgres", "Telemetry", "TestSupport"]),
+        tests(
+            "CoinLedgerServerTests",
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CoinLedger",
+                "CoinLedgerAPI", "CoinLedgerServer", "CoinLedgerService", "EventLoop",
+                "EventStore", "HTTPServer", "InMemoryEventStore", "Telemetry", "TestSupport",
+            ]),
+        tests(
+            "CoinLedgerCommandTests", ["CoinLedgerCommand", "PrivatePostgres", "TestSupport"]),
+        tests(
+            "EndToEndTests",
+            [
+                "AppStoreStandIn", "Base", "CoinLedgerCommand", "CoinLedgerServer", "EventLoop",
+                "HTTPServer", "PrivatePostgres", "Telemetry", "TestSupport",
+            ]),
     ]
 )

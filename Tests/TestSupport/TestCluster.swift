@@ -32,7 +32,18 @@ package final class TestCluster: Sendable {
 
     /// Runs SQL as the administrator on the database `postgres`, blocking.
     package func admin(_ sql: String) throws(TestDatabaseError) {
-        try BlockingConnection.run(sql, on: adminURL)
+        _ = try BlockingConnection.rows(of: sql, on: adminURL)
+    }
+
+    /// The connection string for a database of the cluster; `user` nil is the administrator.
+    package func connectionString(database: String, user: String? = nil) -> String {
+        // libpq takes the last of repeated fields.
+        var fields = ["dbname=\(database)"]
+        if let user { fields.append("user=\(user)") }
+        guard adminURL.contains("://") else {
+            return ([adminURL] + fields).joined(separator: " ")
+        }
+        return adminURL + (adminURL.contains("?") ? "&" : "?") + fields.joined(separator: "&")
     }
 }
 
@@ -53,13 +64,44 @@ package struct TestDatabaseError: Error, CustomStringConvertible {
 }
 
 /// A connection for one script.
-enum BlockingConnection {
-    static func run(_ sql: String, on connectionString: String) throws(TestDatabaseError) {
+package enum BlockingConnection {
+    /// Runs `sql` and returns the rows of its last statement as text; null is empty.
+    @discardableResult
+    package static func rows(
+        of sql: String, on connectionString: String
+    ) throws(TestDatabaseError) -> [[String]] {
         let connection = PQconnectdb(connectionString)
         defer { PQfinish(connection) }
         guard PQstatus(connection) == CONNECTION_OK else {
             throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
         }
+        let result = PQexec(connection, sql)
+        defer { PQclear(result) }
+        let status = PQresultStatus(result)
+        guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else {
+            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
+        }
+        return (0..<PQntuples(result)).map { row in
+            (0..<PQnfields(result)).map { String(cString: PQgetvalue(result, row, $0)) }
+        }
+    }
+}
+
+/// A connection that stays open, for transactions that others run into.
+package final class BlockingSession {
+    private let connection: OpaquePointer?
+
+    package init(_ connectionString: String) throws(TestDatabaseError) {
+        connection = PQconnectdb(connectionString)
+        guard PQstatus(connection) == CONNECTION_OK else {
+            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
+        }
+    }
+
+    deinit { PQfinish(connection) }
+
+    /// Runs one command, blocking.
+    package func run(_ sql: String) throws(TestDatabaseError) {
         let result = PQexec(connection, sql)
         defer { PQclear(result) }
         let status = PQresultStatus(result)

@@ -10,8 +10,7 @@ package final class TestDatabase: Sendable {
 
     private init(name: String) {
         self.name = name
-        // libpq takes the last of repeated fields.
-        connectionString = TestCluster.shared.adminURL + " dbname=\(name)"
+        connectionString = TestCluster.shared.connectionString(database: name)
     }
 
     deinit { try? TestCluster.shared.admin("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
@@ -32,7 +31,12 @@ package final class TestDatabase: Sendable {
 
     /// Runs SQL as the administrator, blocking.
     package func run(_ sql: String) throws(TestDatabaseError) {
-        try BlockingConnection.run(sql, on: connectionString)
+        _ = try BlockingConnection.rows(of: sql, on: connectionString)
+    }
+
+    /// The rows of the last statement in `sql`, as text, read by the administrator; blocking.
+    package func rows(_ sql: String) throws(TestDatabaseError) -> [[String]] {
+        try BlockingConnection.rows(of: sql, on: connectionString)
     }
 
     private static let lastNumber = Atomic<Int>(0)

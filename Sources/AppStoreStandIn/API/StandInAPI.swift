@@ -38,6 +38,9 @@ package struct StandInAPI: Sendable {
 
     package func removeFaults() { faults.removeAll() }
 
+    /// How many of the faults that were added are still to come, however often each.
+    package var pendingFaults: Int { faults.count }
+
     private static func endpoint(_ path: [String]) -> String {
         path.count == 3 && path[0] == "transactions"
             ? "transactions/" + path[2] : path.joined(separator: "/")

@@ -108,6 +108,8 @@ final class FaultList: Sendable {
         }
     }
 
+    var count: Int { faults.withLock { $0.count } }
+
     func removeAll() { faults.withLock { $0.removeAll() } }
 
     /// The first fault of `endpoint`, once less from now on.

@@ -38,6 +38,7 @@ enum DevCommand {
             """,
         options: options
     ) { settings in
+        DescriptorLimit.raise()
         let signals = SignalWaiter()
         let folder = try settings.required(data)
         mkdir(folder, 0o755)

@@ -13,6 +13,7 @@ enum ServeCommand {
             """,
         options: ServiceOptions.all
     ) { settings in
+        DescriptorLimit.raise()
         let signals = SignalWaiter()
         let options = try ServiceOptions(settings)
         let database = try DatabaseOptions.configuration(settings)
