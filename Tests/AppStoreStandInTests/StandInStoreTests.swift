@@ -167,7 +167,7 @@ func makeStore() -> StandInStore { StandInStore(authority: authority, now: { noo
         ("wrong_intermediate_oid", .missingIntermediateMarker),
         ("intermediate_is_no_authority", .notAnAuthority), ("expired", .certificateNotValidThen),
         ("foreign_root", .untrustedChain), ("two_certificates", .wrongChainLength),
-        ("four_certificates", .wrongChainLength), ("leaf_on_other_curve", .badSignature),
+        ("four_certificates", .wrongChainLength), ("leaf_on_other_curve", .unsupportedAlgorithm),
     ])
     func `signs wrongly on request`(name: String, error: SignedDataError) throws {
         var purchase = StandInPurchase(productID: product)
