@@ -24,7 +24,7 @@ import Testing
             .wrongLeafMarker: "missing_leaf_marker",
             .wrongIntermediateMarker: "missing_intermediate_marker",
             .intermediateIsNoAuthority: "intermediate_is_no_authority",
-            .leafOnOtherCurve: "bad_signature",
+            .leafOnOtherCurve: "unsupported_algorithm",
             .twoCertificates: "wrong_chain_length", .fourCertificates: "wrong_chain_length",
             .expired: "certificate_not_valid_at_signing", .foreignRoot: "untrusted_chain",
         ]
