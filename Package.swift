@@ -109,8 +109,12 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["Base", "CLinux", "CPostgres", "EventLoop", "PrivatePostgres"],
             path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "LedgerTestSupport", dependencies: ["CoinLedger"],
+            path: "Tests/LedgerTestSupport", swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
+        tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
