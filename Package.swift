@@ -115,6 +115,7 @@ let package = Package(
 
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
+        tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
