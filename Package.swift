@@ -107,7 +107,10 @@ let package = Package(
         // What tests share.
         .target(
             name: "TestSupport",
-            dependencies: ["Base", "CLinux", "CPostgres", "EventLoop", "PrivatePostgres"],
+            dependencies: [
+                "Base", "CLinux", "CPostgres", "EventLoop", "EventStore", "Postgres",
+                "PostgresEventStore", "PrivatePostgres", "Telemetry",
+            ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "LedgerTestSupport", dependencies: ["CoinLedger"],

@@ -1,5 +1,4 @@
 import Base
-import CPostgres
 import Glibc
 import PrivatePostgres
 
@@ -21,7 +20,11 @@ package final class TestCluster: Sendable {
         do {
             let folder = try TemporaryFolder()
             let postgres = try PrivatePostgres.start(
-                folder: folder.path, settings: [("max_connections", "200")])
+                folder: folder.path,
+                // No test kills this server, so that nothing is lost by not waiting for the disk.
+                settings: [
+                    ("max_connections", "200"), ("fsync", "off"), ("full_page_writes", "off"),
+                ])
             ownServer.withLock { $0 = (folder, postgres) }
             atexit(removeOwnServer)
             return TestCluster(adminURL: postgres.adminURL)
@@ -32,7 +35,18 @@ package final class TestCluster: Sendable {
 
     /// Runs SQL as the administrator on the database `postgres`, blocking.
     package func admin(_ sql: String) throws(TestDatabaseError) {
-        try BlockingConnection.run(sql, on: adminURL)
+        _ = try BlockingConnection.run(sql, on: adminURL)
+    }
+
+    /// The server's Unix socket.
+    ///
+    /// - Throws: `TestDatabaseError` if it's reached in another way.
+    package func socketPath() throws(TestDatabaseError) -> String {
+        let fields = BlockingConnection.fields(of: adminURL)
+        guard let host = fields["host"], host.hasPrefix("/") else {
+            throw TestDatabaseError(sqlState: nil, description: "the server has no socket folder")
+        }
+        return "\(host)/.s.PGSQL.\(fields["port"] ?? "5432")"
     }
 }
 
@@ -45,26 +59,4 @@ private func removeOwnServer() {
     }
     try? own?.1.stop()
     own?.0.remove()
-}
-
-/// What libpq said when it was asked by a test.
-package struct TestDatabaseError: Error, CustomStringConvertible {
-    package let description: String
-}
-
-/// A connection for one script.
-enum BlockingConnection {
-    static func run(_ sql: String, on connectionString: String) throws(TestDatabaseError) {
-        let connection = PQconnectdb(connectionString)
-        defer { PQfinish(connection) }
-        guard PQstatus(connection) == CONNECTION_OK else {
-            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
-        }
-        let result = PQexec(connection, sql)
-        defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else {
-            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
-        }
-    }
 }

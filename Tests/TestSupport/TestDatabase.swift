@@ -1,4 +1,3 @@
-import CPostgres
 import Glibc
 import Synchronization
 
@@ -30,9 +29,18 @@ package final class TestDatabase: Sendable {
         return TestDatabase(name: name)
     }
 
-    /// Runs SQL as the administrator, blocking.
-    package func run(_ sql: String) throws(TestDatabaseError) {
-        try BlockingConnection.run(sql, on: connectionString)
+    /// Runs SQL as the administrator or in another role, blocking; the last statement's rows.
+    @discardableResult
+    package func run(
+        _ sql: String, as role: String? = nil
+    ) throws(TestDatabaseError) -> [[String?]] {
+        let connectionString = role.map(self.connectionString(in:)) ?? connectionString
+        return try BlockingConnection.run(sql, on: connectionString)
+    }
+
+    /// The administrator's connection string, for sessions that act in another role.
+    package func connectionString(in role: String) -> String {
+        connectionString + " options='-c role=\(role)'"
     }
 
     private static let lastNumber = Atomic<Int>(0)
