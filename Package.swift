@@ -119,6 +119,13 @@ let package = Package(
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
         tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
+        tests(
+            "LedgerTests",
+            [
+                "AppStore", "Base", "CoinLedger", "CoinLedgerService", "EventLoop", "EventStore",
+                "InMemoryEventStore", "LedgerSchema", "LedgerTestSupport", "Postgres",
+                "PostgresEventStore", "PrivatePostgres", "Telemetry", "TestSupport",
+            ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
