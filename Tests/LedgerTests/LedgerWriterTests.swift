@@ -114,7 +114,7 @@ private func grants(_ numbers: Range<Int>, to account: AccountID = "u1") throws 
             let four = try grants(0..<4)
             let refused = try await writerFailure { _ = try await writer.submit(four) }
             #expect(refused == .overloaded)
-            #expect(store.loads == 0)
+            #expect(store.loadedAccounts.isEmpty)
             #expect(try await writer.submit(Array(four.prefix(3))).allSatisfy(\.isDone))
         }
     }
@@ -213,6 +213,48 @@ private func grants(_ numbers: Range<Int>, to account: AccountID = "u1") throws 
             #expect(outcomes.count(where: \.isDone) == 1)
             #expect(outcomes.map(\.account.production.paid) == [100, 100])
             #expect(try await expectSound(store) == [.appStore("T1"): 1])
+        }
+    }
+}
+
+@Suite struct `A writer's memory of accounts` {
+    @Test func `spares reading an account again`() async throws {
+        try await withWriter { (store, writer) async throws in
+            for command in try grants(0..<3) { _ = try await writer.submit(command) }
+            #expect(store.loadedAccounts == [["u1"], [], []])
+        }
+    }
+
+    @Test func `holds so many and no more, the last used longest`() async throws {
+        var limits = WriterLimits.quick
+        limits.cachedAccountsMax = 4
+        try await withWriter(limits) { (store, writer) async throws in
+            // All of lane 0. Two make a generation, of which there are two.
+            let accounts: [AccountID] = ["u1", "u3", "a", "player-1", "u1"]
+            for (index, account) in accounts.enumerated() {
+                let id = try #require(TransactionID("T\(index)"))
+                _ = try await writer.submit(.grant(id, to: account, command: UInt64(index)))
+            }
+            #expect(
+                store.loadedAccounts == [["u1"], ["u3"], ["a"], ["player-1"], []])
+            // u3 has been forgotten for u1, which was used since.
+            _ = try await writer.submit([
+                .grant("T5", to: "player-1", command: 5), .grant("T6", to: "u1", command: 6),
+            ])
+            _ = try await writer.submit(.grant("T7", to: "u3", command: 7))
+            #expect(store.loadedAccounts.suffix(2) == [[], ["u3"]])
+            try await expectSound(store)
+        }
+    }
+
+    @Test func `is given up when another process has written`() async throws {
+        try await withWriter { (store, writer) async throws in
+            _ = try await writer.submit(.grant("T1", to: "u1", command: 1))
+            try await store.append(TestBatch(head: 2).grant("T2", to: "u3").batch)
+            let outcome = try await writer.submit(.grant("T3", to: "u1", command: 3))
+            #expect(outcome.account.production.paid == 200)
+            #expect(store.loadedAccounts == [["u1"], [], ["u1"]])
+            try await expectSound(store)
         }
     }
 }

@@ -14,10 +14,11 @@ final class ScriptedStore: EventStore {
 
     private struct State {
         var faults: [Fault] = []
+        var metFaults: [Fault] = []
         var endlessFault: Fault?
         var loadFaults: [EventStoreError] = []
         var batchSizes: [Int] = []
-        var loads = 0
+        var loadedAccounts: [Set<AccountID>] = []
         var accountReads: [Int] = []
         var isHeld = false
         var held: [CheckedContinuation<Void, Never>] = []
@@ -33,6 +34,12 @@ final class ScriptedStore: EventStore {
 
     /// What the next appends meet, one each; then all go well.
     func fail(_ faults: Fault...) { state.withLock { $0.faults += faults } }
+    /// The same in place of those that haven't been met yet.
+    func replaceFaults(by faults: [Fault]) {
+        state.withLock { ($0.faults, $0.metFaults) = (faults, []) }
+    }
+    /// What appends have met since `replaceFaults`.
+    var metFaults: [Fault] { state.withLock { $0.metFaults } }
     /// What every append meets from now on, once the list of `fail` is used up.
     func failAlways(_ fault: Fault?) { state.withLock { $0.endlessFault = fault } }
     func failLoads(_ errors: EventStoreError...) { state.withLock { $0.loadFaults += errors } }
@@ -40,7 +47,8 @@ final class ScriptedStore: EventStore {
     /// How many commands' worth of grants each append held: its claims.
     var batchSizes: [Int] { state.withLock { $0.batchSizes } }
     var appends: Int { batchSizes.count }
-    var loads: Int { state.withLock { $0.loads } }
+    /// The accounts that each load asked for.
+    var loadedAccounts: [Set<AccountID>] { state.withLock { $0.loadedAccounts } }
     var accountReads: [Int] { state.withLock { $0.accountReads } }
 
     func hold() { state.withLock { $0.isHeld = true } }
@@ -80,7 +88,7 @@ final class ScriptedStore: EventStore {
 
     func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded {
         let fault: EventStoreError? = state.withLock { state in
-            state.loads += 1
+            state.loadedAccounts.append(Set(request.accounts))
             return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
         }
         if let fault { throw fault }
@@ -91,7 +99,9 @@ final class ScriptedStore: EventStore {
         await waitIfHeld()
         let fault: Fault? = state.withLock { state in
             state.batchSizes.append(batch.claims.count)
-            return state.faults.isEmpty ? state.endlessFault : state.faults.removeFirst()
+            let fault = state.faults.isEmpty ? state.endlessFault : state.faults.removeFirst()
+            if let fault { state.metFaults.append(fault) }
+            return fault
         }
         switch fault {
         case nil: try await inner.append(batch)
