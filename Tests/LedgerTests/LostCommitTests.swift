@@ -3,7 +3,6 @@ import CoinLedgerService
 import EventLoop
 import EventStore
 import LedgerTestSupport
-import Postgres
 import PostgresEventStore
 import TestSupport
 import Testing
@@ -160,41 +159,4 @@ private func submit(
         }
     }
     throw WriterError.unavailable
-}
-
-/// Holds the row of lane 0, so that appends wait.
-private final class LaneLock: Sendable {
-    private let connection: PostgresConnection
-    private let database: TestDatabase
-    private let loop: EventLoop
-
-    init(_ database: TestDatabase, _ loop: EventLoop) async throws {
-        (self.database, self.loop) = (database, loop)
-        connection = try await PostgresConnection.connect(
-            PostgresConfiguration(database.connectionString), on: loop)
-        try await connection.script(
-            "BEGIN; SELECT 1 FROM coinledger.lanes WHERE lane = 0 FOR UPDATE")
-    }
-
-    func release() async { connection.close() }
-
-    func waitForAppends(_ count: Int) async throws {
-        for _ in 0..<2_000 {
-            let waiting = try database.run("SELECT count(*) \(LaneLock.waiting)")
-            if waiting == [["\(count)"]] { return }
-            await loop.sleep(milliseconds: 2)
-        }
-        Issue.record("the appends were never seen to wait")
-    }
-
-    func terminateAppends() async throws {
-        try database.run("SELECT pg_terminate_backend(pid, 5000) \(LaneLock.waiting)")
-    }
-
-    private static let waiting =
-        """
-        FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'
-            AND query LIKE '%append_events%'
-        """
 }

@@ -20,6 +20,7 @@ import Testing
             async let second = outcomes(of: asked.reversed(), in: database)
             let all = try await first + second
             #expect(all.count == 4 * Self.purchases)
+            #expect(try await deadlocks(in: database, on: loop) == [["0"]])
             #expect(all.count(where: \.isDone) == Self.purchases)
             try await withPostgresStore(of: database, on: loop) { store in
                 #expect(try await expectSound(store).count == Self.purchases)
@@ -77,6 +78,23 @@ import Testing
                 return try await group.reduce(into: []) { $0.append($1) }
             }
         }
+    }
+
+    /// As counted when all sessions have ended, since they report at their end.
+    private func deadlocks(
+        in database: TestDatabase, on loop: EventLoop
+    ) async throws -> [[String?]] {
+        for _ in 0..<1_000 {
+            let sessions = try database.run(
+                """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid()
+                """)
+            if sessions == [["0"]] { break }
+            await loop.sleep(milliseconds: 2)
+        }
+        return try database.run(
+            "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
     }
 
     private func link(
