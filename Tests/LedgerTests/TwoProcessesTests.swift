@@ -80,23 +80,6 @@ import Testing
         }
     }
 
-    /// As counted when all sessions have ended, since they report at their end.
-    private func deadlocks(
-        in database: TestDatabase, on loop: EventLoop
-    ) async throws -> [[String?]] {
-        for _ in 0..<1_000 {
-            let sessions = try database.run(
-                """
-                SELECT count(*) FROM pg_stat_activity
-                WHERE datname = current_database() AND pid <> pg_backend_pid()
-                """)
-            if sessions == [["0"]] { break }
-            await loop.sleep(milliseconds: 2)
-        }
-        return try database.run(
-            "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-    }
-
     private func link(
         _ account: AccountID, in database: TestDatabase
     ) async throws -> Outcome {
@@ -114,4 +97,73 @@ import Testing
             }
         }
     }
+}
+
+@Suite struct `Two lanes that claim the same purchases` {
+    @Test func `never wait for each other, whatever order they were told in`() async throws {
+        try await withPostgres { (database, loop) async throws in
+            try await withPostgresStore(of: database, on: loop) { store in
+                var heads: [Lane: Int64] = [0: 0, 1: 0]
+                for round in 0..<2 {
+                    let first = try batch(0, "u1", heads[0] ?? 0, round, 0)
+                    // A dictionary with more room keeps its elements in another order.
+                    let second = try batch(1, "u2", heads[1] ?? 0, round, 50_000)
+                    #expect(first.claims.map(\.key) != second.claims.map(\.key))
+                    async let one = append(first, to: store)
+                    async let other = append(second, to: store)
+                    let failures = [await one, await other]
+                    #expect(failures.filter { $0 == nil }.count == 1)
+                    #expect(failures.filter { $0 == .conflict }.count == 1)
+                    heads = try await store.heads()
+                }
+            }
+            #expect(try await deadlocks(in: database, on: loop) == [["0"]])
+        }
+    }
+
+    private func append(
+        _ batch: Batch, to store: PostgresEventStore
+    ) async -> EventStoreError? {
+        await storeFailure { () throws(EventStoreError) in try await store.append(batch) }
+    }
+
+    /// One event with many claims, which nothing but this test would make.
+    private func batch(
+        _ lane: Lane, _ account: AccountID, _ head: Int64, _ round: Int, _ capacity: Int
+    ) throws -> Batch {
+        let id = EventID(lane: lane, position: head + 1)
+        var claims: [PurchaseKey: PurchaseClaim] = [:]
+        claims.reserveCapacity(capacity)
+        for number in 0..<4_000 {
+            let transaction = try #require(TransactionID("T\(round)-\(number)"))
+            claims[.appStore(transaction)] = PurchaseClaim(
+                account: account, command: .numbered(1), grant: id,
+                coins: GrantedCoins(paid: 1, free: 0))
+        }
+        let event = StoredEvent(
+            id: id, account: account, version: head + 1, command: .numbered(1),
+            occurredAt: .noon, recordedAt: .noon, type: "Anything", schemaVersion: 1, payload: [])
+        let state = Account(
+            version: head + 1, production: .zero, sandbox: .zero, lotCount: 0)
+        return Batch(
+            lane: lane, expectedHead: head, events: [event], accounts: [account: state],
+            claims: claims, tokenOwners: [:])
+    }
+}
+
+/// As counted when all sessions have ended, since they report at their end.
+private func deadlocks(
+    in database: TestDatabase, on loop: EventLoop
+) async throws -> [[String?]] {
+    for _ in 0..<1_000 {
+        let sessions = try database.run(
+            """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """)
+        if sessions == [["0"]] { break }
+        await loop.sleep(milliseconds: 2)
+    }
+    return try database.run(
+        "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
 }
