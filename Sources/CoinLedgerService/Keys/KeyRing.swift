@@ -101,10 +101,11 @@ package actor KeyRing {
         return isRead
     }
 
+    /// The token of `Bearer` credentials (RFC 6750, section 2.1; RFC 9110, section 11.4).
     private static func bearer(_ authorization: String?) -> String? {
         guard let authorization else { return nil }
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        return String(parts[1].drop { $0 == " " })
     }
 }
