@@ -98,9 +98,9 @@ let package = Package(
         .executableTarget(
             name: "CoinLedgerBench",
             dependencies: [
-                "AppStore", "AppStoreStandIn", "Base", "CLinux", "CoinLedger",
-                "CoinLedgerService", "COpenSSL", "EventLoop", "EventStore", "Postgres",
-                "PostgresEventStore", "PrivatePostgres", "Telemetry",
+                "AppStore", "AppStoreStandIn", "Base", "CoinLedger", "CoinLedgerService",
+                "EventLoop", "EventStore", "Postgres", "PostgresEventStore", "PrivatePostgres",
+                "Telemetry",
             ],
             swiftSettings: settings),
 
@@ -117,6 +117,16 @@ let package = Package(
             path: "Tests/LedgerTestSupport", swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
+        tests("AppStoreTests", ["AppStore", "AppStoreStandIn", "Base"]),
+        tests(
+            "AppStoreConnectionTests",
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
+                "Telemetry",
+            ]),
+        tests(
+            "AppStoreStandInTests",
+            ["AppStore", "AppStoreStandIn", "Base", "HTTPServer"]),
         tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
         tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
         tests(
@@ -132,5 +142,20 @@ let package = Package(
         tests(
             "PostgresTests",
             ["Base", "EventLoop", "Postgres", "PrivatePostgres", "Telemetry", "TestSupport"]),
+        tests(
+            "CoinLedgerServerTests",
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CoinLedger",
+                "CoinLedgerAPI", "CoinLedgerServer", "CoinLedgerService", "EventLoop",
+                "EventStore", "HTTPServer", "InMemoryEventStore", "Telemetry", "TestSupport",
+            ]),
+        tests(
+            "CoinLedgerCommandTests", ["CoinLedgerCommand", "PrivatePostgres", "TestSupport"]),
+        tests(
+            "EndToEndTests",
+            [
+                "AppStoreStandIn", "Base", "CoinLedgerCommand", "CoinLedgerServer", "EventLoop",
+                "HTTPServer", "PrivatePostgres", "Telemetry", "TestSupport",
+            ]),
     ]
 )

@@ -104,10 +104,8 @@ package enum ReceiptShapeError: Error, Hashable, CaseIterable {
     }
 
     /// Names what is inside a base64 text, if it isn't an app receipt.
-    init(decoded: [UInt8], text: [UInt8]) {
-        if text.starts(with: "30".utf8), Hex.decode(String(decoding: text, as: UTF8.self)) != nil {
-            self = .hexadecimal
-        } else if decoded.first == UInt8(ascii: "{") {
+    init(decoded: [UInt8]) {
+        if decoded.first == UInt8(ascii: "{") {
             self = ReceiptShapeError(structured: decoded)
         } else if decoded.starts(with: "<?xml".utf8) || decoded.starts(with: "bplist".utf8) {
             self = .propertyList

@@ -12,7 +12,11 @@ package final class SignedTransactionVerifier: Sendable {
     package static let aheadMillisecondsMax: Int64 = 86_400_000
 
     private let roots: RootCertificates
-    private let cache = ChainCache()
+    /// By their certificates, so that a stranger's signatures under a genuine chain cost little.
+    private let chains = ChainCache()
+    /// By the header that was signed with them, which then needn't be read again. Only a genuine
+    /// signature puts a header here.
+    private let headers = ChainCache()
 
     package init(roots: RootCertificates) { self.roots = roots }
 
@@ -47,11 +51,22 @@ package final class SignedTransactionVerifier: Sendable {
         guard signedDate - now <= SignedTransactionVerifier.aheadMillisecondsMax else {
             throw .signedInTheFuture
         }
-        let chain = try chain(jws.certificates, at: signedDate / 1000)
-        guard chain.key.verifies(jws.signature, of: jws.signingInput) else {
-            throw .badSignature
+        let headerKey = Digest.sha256(jws.header)
+        let instant = signedDate / 1000
+        if let chain = headers.chain(headerKey, at: instant) {
+            try check(jws, chain)
+        } else {
+            let chain = try chain(try jws.certificates(), at: instant)
+            try check(jws, chain)
+            headers.insert(chain, headerKey)
         }
         return (jws.payload, object)
+    }
+
+    private func check(_ jws: CompactJWS, _ chain: VerifiedChain) throws(SignedDataError) {
+        guard jws.signature.count == CompactJWS.signatureBytes,
+            chain.key.verifies(jws.signature, of: jws.signingInput)
+        else { throw .badSignature }
     }
 
     /// When the payload says it was signed. It isn't believed yet, but if the signature proves
@@ -70,9 +85,9 @@ package final class SignedTransactionVerifier: Sendable {
         _ certificates: [[UInt8]], at instant: Int64
     ) throws(SignedDataError) -> VerifiedChain {
         let key = ChainCache.key(certificates)
-        if let chain = cache.chain(key, at: instant) { return chain }
+        if let chain = chains.chain(key, at: instant) { return chain }
         let chain = try VerifiedChain(certificates, roots: roots, at: instant)
-        cache.insert(chain, key)
+        chains.insert(chain, key)
         return chain
     }
 }

@@ -35,8 +35,8 @@ package enum SubmittedReceipt: Hashable, Sendable {
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isSigned =
             segments.count == 3
-            && segments.allSatisfy {
-                !$0.isEmpty && Base64.decode(Array($0), .url) != nil
+            && segments.allSatisfy { segment in
+                !segment.isEmpty && segment.count % 4 != 1 && segment.allSatisfy(isURLDigit)
             }
         guard isSigned else { throw .notASignedTransaction }
         return .signedTransaction(String(decoding: bytes, as: UTF8.self))
@@ -50,11 +50,15 @@ package enum SubmittedReceipt: Hashable, Sendable {
         }
         // Many encoders break base64 into lines.
         let text = bytes.filter { $0 != 0x0D && $0 != 0x0A }
+        // No receipt in base64 begins so, but every one in hexadecimal.
+        if text.starts(with: "30".utf8), Hex.decode(String(decoding: text, as: UTF8.self)) != nil {
+            throw .hexadecimal
+        }
         guard let decoded = Base64.decode(text) else {
             throw ReceiptShapeError(notBase64: text)
         }
         guard decoded.first == derSequence else {
-            throw ReceiptShapeError(decoded: decoded, text: text)
+            throw ReceiptShapeError(decoded: decoded)
         }
         return .appReceipt(base64: String(decoding: text, as: UTF8.self))
     }
@@ -67,6 +71,16 @@ package enum SubmittedReceipt: Hashable, Sendable {
         let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
         let end = bytes.lastIndex { !isSpace($0) } ?? start
         return start == bytes.endIndex ? [] : Array(bytes[start...end])
+    }
+
+    /// Whether it's one of base64url; that the whole is right is seen when it's decoded.
+    private static func isURLDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

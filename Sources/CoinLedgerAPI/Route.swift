@@ -51,10 +51,10 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     /// Finds the operation for a method and a raw path. `HEAD` is taken as `GET`.
     package static func match(method: String, path: String) -> Match {
         let method = method == "HEAD" ? "GET" : method
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let path = Array(path.utf8)
         var allowed: [String] = []
         for (route, pattern) in patterns {
-            guard let segments = variables(of: parts, in: pattern) else { continue }
+            guard let segments = pattern.variables(of: path) else { continue }
             if route.method == method { return .found(route, segments: segments) }
             allowed.append(route.method)
             if route.method == "GET" { allowed.append("HEAD") }
@@ -62,20 +62,37 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         return allowed.isEmpty ? .notFound : .methodNotAllowed(allowed: allowed)
     }
 
-    private static let patterns = allCases.map { route in
-        (route, route.template.split(separator: "/", omittingEmptySubsequences: false))
-    }
+    private static let patterns = allCases.map { ($0, PathPattern($0.template)) }
+}
 
-    private static func variables(of parts: [Substring], in pattern: [Substring]) -> [String]? {
-        guard parts.count == pattern.count else { return nil }
-        var segments: [String] = []
-        for (part, expected) in zip(parts, pattern) {
-            if expected.hasPrefix("{") {
-                segments.append(String(part))
-            } else if part != expected {
-                return nil
+/// A path with variable segments, as bytes: every request is compared with all of them.
+private struct PathPattern: Sendable {
+    /// What stands before, between and after the variables.
+    private let literals: [[UInt8]]
+
+    init(_ template: String) {
+        var literals: [[UInt8]] = [[]]
+        for part in template.utf8 {
+            switch part {
+            case UInt8(ascii: "{"): literals.append([])
+            case UInt8(ascii: "}"): literals[literals.count - 1] = []
+            default: literals[literals.count - 1].append(part)
             }
         }
-        return segments
+        self.literals = literals
+    }
+
+    /// The variable segments of `path`, or nil if it isn't of this pattern.
+    func variables(of path: [UInt8]) -> [String]? {
+        guard let first = literals.first, path.starts(with: first) else { return nil }
+        var rest = path[first.count...]
+        var segments: [String] = []
+        for literal in literals.dropFirst() {
+            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            segments.append(String(decoding: rest[..<end], as: UTF8.self))
+            guard rest[end...].starts(with: literal) else { return nil }
+            rest = rest[(end + literal.count)...]
+        }
+        return rest.isEmpty ? segments : nil
     }
 }

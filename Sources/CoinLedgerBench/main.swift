@@ -1,1 +1,3 @@
-print("")
+import Glibc
+
+exit(Benchmark.main(Array(CommandLine.arguments.dropFirst())))

@@ -1,1 +1,5 @@
-print("")
+import Glibc
+
+exit(
+    CommandLineTool.run(
+        Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.all))

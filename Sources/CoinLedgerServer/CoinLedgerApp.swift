@@ -6,10 +6,9 @@ package import HTTPServer
 package import Telemetry
 
 /// The HTTP API: takes a request, lets the use case do its work, and words the answer.
-package struct CoinLedgerApp: Sendable {
+package final class CoinLedgerApp: Sendable {
     let services: Services
-    private let requests: Counter
-    private let requestSeconds: Histogram
+    private let telemetry: RequestTelemetry
 
     /// What the API stands on.
     package struct Services: Sendable {
@@ -41,44 +40,28 @@ package struct CoinLedgerApp: Sendable {
 
     package init(_ services: Services) {
         self.services = services
-        requests = services.metrics.counter(
-            "coinledger_http_requests_total", help: "Answered requests by route and status.",
-            labels: ["route", "status"])
-        requestSeconds = services.metrics.histogram(
-            "coinledger_http_request_seconds", help: "Time from a whole request to its answer.",
-            labels: ["route"], bounds: Histogram.latencySeconds)
+        telemetry = RequestTelemetry(services.metrics)
     }
 
     /// Answers any request; never fails.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         let start = ContinuousClock.now
-        let match = Route.match(method: request.method, path: request.path)
         let response: HTTPResponse
-        let route: String
-        switch match {
+        var route: Route?
+        switch Route.match(method: request.method, path: request.path) {
         case .found(let found, let segments):
-            route = found.template
+            route = found
             response = await answer(found, segments, request)
         case .methodNotAllowed(let allowed):
-            route = "other"
             let methods = allowed.joined(separator: ", ")
             response = HTTPResponse(
                 Problem(.methodNotAllowed, "The path doesn't take this method.", detail: methods),
                 headers: [("Allow", methods)])
         case .notFound:
-            route = "other"
             response = HTTPResponse(Problem(.notFound, "There is nothing at this path."))
         }
-        note(request, route, response, ContinuousClock.now - start)
-        return response
-    }
-
-    private func note(
-        _ request: HTTPRequest, _ route: String, _ response: HTTPResponse, _ duration: Duration
-    ) {
-        let seconds = duration / .seconds(1)
-        requests.increment(route, "\(response.status)")
-        requestSeconds.observe(route, value: seconds)
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        telemetry.answered(route, response.status, seconds)
         services.log.info(
             "request answered",
             [
@@ -86,6 +69,7 @@ package struct CoinLedgerApp: Sendable {
                 "http.status": response.status,
                 "duration.ms": Double(Int64(seconds * 100_000)) / 100,
             ])
+        return response
     }
 
     private func answer(

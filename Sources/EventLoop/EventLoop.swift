@@ -97,7 +97,11 @@ import Synchronization
     }
 
     /// Adds something that has work to do in every turn, such as libmicrohttpd.
-    package func add(_ source: any LoopSource) { sources.append(source) }
+    package func add(_ source: any LoopSource) {
+        sources.append(source)
+        // Its first turn mustn't wait for something else to happen.
+        turnAgain()
+    }
 
     package func remove(_ source: any LoopSource) { sources.removeAll { $0 === source } }
 

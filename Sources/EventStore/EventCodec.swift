@@ -19,12 +19,15 @@ package enum EventCodec {
         package let reason: String
     }
 
+    /// The one type of event that makes lots, for those who look for nothing else.
+    package static let coinsGrantedType = "CoinsGranted"
+
     package static func encode(_ event: Event) -> Encoded {
         switch event {
         case .purchaseRecorded(let event):
             Encoded(type: "PurchaseRecorded", schemaVersion: 1, payload: json(event).bytes)
         case .coinsGranted(let event):
-            Encoded(type: "CoinsGranted", schemaVersion: 1, payload: json(event).bytes)
+            Encoded(type: coinsGrantedType, schemaVersion: 1, payload: json(event).bytes)
         case .appAccountTokenLinked(let token):
             Encoded(
                 type: "AppAccountTokenLinked", schemaVersion: 1,

@@ -8,6 +8,10 @@ extension HTTPServer {
     func queue(
         _ response: HTTPResponse, _ exchange: Exchange, _ pointer: OpaquePointer
     ) -> MHD_Result {
+        if response.isReset {
+            discardOnClose(exchange.connection)
+            return .NO
+        }
         exchange.connection.enter(.writing, until: deadline(configuration.limits.writeSeconds))
         let body = response.body
         let made = unsafe body.withUnsafeBytes { bytes in

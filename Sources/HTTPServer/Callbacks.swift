@@ -70,7 +70,7 @@ enum Callbacks {
                 { headers, _, name, nameBytes, value, valueBytes in
                     unsafe headers?.assumingMemoryBound(to: HTTPHeaders.self).pointee.append(
                         name: Callbacks.text(name, nameBytes),
-                        value: Callbacks.text(value, valueBytes))
+                        value: Callbacks.trimmed(value, valueBytes))
                     return .YES
                 }, unsafe headers)
         }
@@ -89,5 +89,13 @@ enum Callbacks {
     /// Bytes that aren't UTF-8 become the replacement character.
     private static func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
         unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// The library takes white space from the front of a value only (RFC 9112, section 5.1).
+    private static func trimmed(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+        var end = count
+        while end > 0, unsafe bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
+        return unsafe text(start, end)
     }
 }

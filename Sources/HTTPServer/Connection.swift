@@ -23,6 +23,9 @@ final class Connection {
     /// On the loop's clock, in milliseconds.
     private(set) var deadline: Int64
 
+    /// Set when a drain has ended the connection's reading side.
+    var isHungUp = false
+
     /// The request that is being read, handled or answered.
     var exchange: Exchange?
 

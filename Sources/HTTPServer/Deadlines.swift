@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 import Glibc
 
 /// What happens to connections whose time is over.
@@ -31,6 +32,7 @@ extension HTTPServer {
 
     /// Lets the library read the end of the stream, upon which it closes the connection.
     func hangUp(_ connection: Connection) {
+        connection.isHungUp = true
         shutdown(connection.descriptor, Int32(SHUT_RD))
     }
 
@@ -40,10 +42,15 @@ extension HTTPServer {
 
     /// Ends a connection whose client doesn't read, and drops what the system holds for it.
     func reset(_ connection: Connection) {
+        discardOnClose(connection)
+        end(connection)
+    }
+
+    /// Makes the connection end with a reset once it's closed.
+    func discardOnClose(_ connection: Connection) {
         var now = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(
             connection.descriptor, SOL_SOCKET, SO_LINGER, &now,
             socklen_t(MemoryLayout<linger>.size))
-        end(connection)
     }
 }

@@ -14,6 +14,7 @@ extension HTTPServer {
     func closed(_ connection: Connection) {
         connections[connection.descriptor] = nil
         lingering.finish(connection.descriptor)
+        madeRoom()
     }
 
     /// The request line has been read; `target` is as it was sent.
@@ -37,6 +38,9 @@ extension HTTPServer {
     func received(
         head pointer: OpaquePointer, method: String, version: String, of exchange: Exchange
     ) -> MHD_Result {
+        // Its bytes were underway when the connection was hung up. The library wouldn't send a late
+        // answer on it, so that the request mustn't be handled.
+        if exchange.connection.isHungUp { return unsafe refuse(.shuttingDown, exchange, pointer) }
         exchange.stage = .body
         exchange.method = method
         exchange.headers = unsafe Callbacks.headers(of: pointer)

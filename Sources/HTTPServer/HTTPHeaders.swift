@@ -19,7 +19,11 @@ package struct HTTPHeaders: Sendable, Sequence, ExpressibleByDictionaryLiteral {
 
     /// The values of all fields called `name`, in their order.
     package func values(of name: String) -> [String] {
-        fields.filter { HTTPHeaders.isSame($0.name, name) }.map(\.value)
+        var values: [String] = []
+        for field in fields where HTTPHeaders.isSame(field.name, name) {
+            values.append(field.value)
+        }
+        return values
     }
 
     package func makeIterator() -> IndexingIterator<[(name: String, value: String)]> {
@@ -32,8 +36,9 @@ package struct HTTPHeaders: Sendable, Sequence, ExpressibleByDictionaryLiteral {
 
     /// Whether two ASCII texts differ at most in the case of their letters.
     static func isSame(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (one.utf8, other.utf8)
-        return one.count == other.count && zip(one, other).allSatisfy { lower($0) == lower($1) }
+        // The lengths differ for nearly all pairs that are compared.
+        guard one.utf8.count == other.utf8.count else { return false }
+        return zip(one.utf8, other.utf8).allSatisfy { lower($0) == lower($1) }
     }
 
     private static func lower(_ byte: UInt8) -> UInt8 {

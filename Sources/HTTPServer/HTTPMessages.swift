@@ -39,6 +39,16 @@ package struct HTTPResponse: Sendable {
     /// Not sent in answer to HEAD, though its length is.
     package var body: [UInt8]
 
+    /// Whether the connection is to be reset instead of answered.
+    package private(set) var isReset = false
+
+    /// No answer at all, for servers that misbehave on purpose.
+    package static let reset: HTTPResponse = {
+        var response = HTTPResponse(status: 500)
+        response.isReset = true
+        return response
+    }()
+
     package init(
         status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []
     ) {

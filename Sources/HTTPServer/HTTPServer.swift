@@ -12,9 +12,9 @@ package import Telemetry
 /// before the handler sees it, and every phase of a connection has a deadline.
 ///
 /// A few broken requests never reach this code, and the library words the answer: a
-/// `Content-Length` that isn't a number (400), one beyond 64 bits (413), a head that is more than
-/// twice the limit (431, 414 or no answer), and another major version (505). Each of those closes
-/// the connection as well.
+/// `Content-Length` that isn't a number (400), one beyond 64 bits (413), a head that is several
+/// kilobytes over the limit (431, 414 or no answer), and another major version (505). Each of those
+/// closes the connection as well.
 @safe package final class HTTPServer: LoopSource, @unchecked Sendable {
     // Sendable: everything but the constants belongs to the loop's thread, and says so where
     // callers come in.
@@ -35,6 +35,10 @@ package import Telemetry
     /// The actual port once `start` has returned, also if port 0 was asked for.
     package private(set) var port: UInt16
 
+    /// How many connections are open.
+    package var connectionCount: Int { connections.count }
+
+    private var connectionsMax: Int
     private var wasStarted = false
     private var epoll: Int32 = -1
     private var isReady = false
@@ -48,6 +52,9 @@ package import Telemetry
     /// Descriptors that connections leave to the rest of the process.
     private static let descriptorsReserved = 64
 
+    /// What the library keeps beside a head: its list of the fields, and the head of the answer.
+    private static let headBytesSpare = 8 * 1024
+
     /// - Parameter handler: Called on the loop, once for each complete request.
     package init(
         configuration: HTTPServerConfiguration, loop: EventLoop, log: Log,
@@ -58,6 +65,7 @@ package import Telemetry
         self.log = log
         self.handler = handler
         port = configuration.port
+        connectionsMax = configuration.limits.connectionsMax
         lingering = LingeringSockets(limits: configuration.limits, loop: loop)
     }
 
@@ -71,6 +79,7 @@ package import Telemetry
         let listener = try Listener(
             address: configuration.address, port: configuration.port,
             backlogMax: configuration.limits.backlogMax)
+        limitConnections()
         // Released in `stop`: the library holds this pointer as long as it runs.
         let context = unsafe Unmanaged.passRetained(self)
         guard let daemon = unsafe startDaemon(listener, context.toOpaque()) else {
@@ -90,37 +99,40 @@ package import Telemetry
     private func startDaemon(
         _ listener: Listener, _ context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
-        // Above the limit there is room left, so that most heads that are too large are read to
-        // their end and refused in the application's words.
-        let memory = 2 * configuration.limits.headBytesMax + 4096
+        // A little above the limit, so that many heads that are too large are read to their end and
+        // refused in the application's words; no more, because the library clears all of it for
+        // each request.
+        let memory = configuration.limits.headBytesMax + HTTPServer.headBytesSpare
         var options = unsafe [
             MHD_OptionItem(
                 option: .LISTEN_SOCKET, value: Int(listener.descriptor), ptr_value: nil),
             MHD_OptionItem(
                 option: .CONNECTION_MEMORY_LIMIT, value: memory, ptr_value: nil),
             MHD_OptionItem(
-                option: .CONNECTION_LIMIT, value: connectionsMax(), ptr_value: nil),
+                option: .CONNECTION_LIMIT, value: connectionsMax, ptr_value: nil),
             MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
         ]
-        let flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        // Without turbo, a client's end of the stream that arrives together with its last bytes
+        // goes unnoticed until a deadline; with it, only where the request isn't complete.
+        let flags =
+            MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
         return unsafe chttp_start(
             UInt32(flags), Callbacks.access, Callbacks.completed, Callbacks.notify,
             Callbacks.target, context, &options)
     }
 
-    private func connectionsMax() -> Int {
-        let wanted = configuration.limits.connectionsMax
+    /// Leaves some of the process's descriptors to others.
+    private func limitConnections() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return wanted
+            return
         }
         let possible = max(1, Int(clamping: limit.rlim_cur) - HTTPServer.descriptorsReserved)
-        if possible < wanted {
-            log.warning(
-                "fewer connections than configured, for want of descriptors",
-                ["http.connections_max": possible])
-        }
-        return min(wanted, possible)
+        guard possible < connectionsMax else { return }
+        connectionsMax = possible
+        log.warning(
+            "fewer connections than configured, for want of descriptors",
+            ["http.connections_max": possible])
     }
 
     package func turn() -> Int32 {
@@ -168,6 +180,11 @@ package import Telemetry
     func runSoon() {
         isReady = true
         if !isTurning { loop.turnAgain() }
+    }
+
+    /// A connection is over: if the library had stopped accepting, only its next run resumes that.
+    func madeRoom() {
+        if connections.count + 1 >= connectionsMax { runSoon() }
     }
 
     /// Ends the library's work. Nothing may be suspended: it would abort the process.

@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 import EventLoop
 import Glibc
 
@@ -60,9 +61,10 @@ final class LingeringSockets {
 
     private func discard(_ key: Int32) {
         guard let entry = entries[key] else { return }
+        // Doesn't wait: the copy shares the mode that the library gave the socket.
         let count = unsafe withUnsafeTemporaryAllocation(
             byteCount: LingeringSockets.readBytesMax, alignment: 1
-        ) { unsafe recv(entry.copy, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT)) }
+        ) { unsafe read(entry.copy, $0.baseAddress, $0.count) }
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         let left = entry.bytesLeft - count
         guard count > 0, left > 0 else { return close(key) }

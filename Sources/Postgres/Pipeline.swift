@@ -2,8 +2,9 @@ import EventLoop
 
 /// The two directions of a connection's pipeline.
 extension PostgresConnection {
-    /// How many reads share a transaction at most.
-    static let sharedReadsMax = 64
+    /// How many reads share a transaction at most: enough to save system calls, and few enough that
+    /// the server works on the next ones while these are being answered.
+    static let sharedReadsMax = 16
 
     /// Sends what was asked for in this turn: a sync after each write, and one for the reads
     /// between them.

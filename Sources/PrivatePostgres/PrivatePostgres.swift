@@ -73,13 +73,11 @@ package final class PrivatePostgres: Sendable {
     /// libpq's string for the superuser and the database `postgres`.
     package var adminURL: String { connectionString(database: "postgres", user: nil) }
 
-    /// libpq's string for a database; `user` nil is the superuser.
+    /// libpq's URI for a database; `user` nil is the superuser.
     package func connectionString(database: String, user: String? = nil) -> String {
-        let fields = [
-            ("host", socket.path), ("port", "\(port)"), ("dbname", database),
-            ("user", user ?? superuser),
-        ]
-        return fields.map { "\($0)=\(PrivatePostgres.quoted($1))" }.joined(separator: " ")
+        let parameters = [("host", socket.path), ("port", "\(port)"), ("user", user ?? superuser)]
+        let query = parameters.map { "\($0)=\(PrivatePostgres.encoded($1))" }
+        return "postgresql:///\(PrivatePostgres.encoded(database))?\(query.joined(separator: "&"))"
     }
 
     /// The postmaster's process id, while it runs.
@@ -199,12 +197,13 @@ package final class PrivatePostgres: Sendable {
             + all.flatMap { ["-c", "\($0)=\($1)"] }
     }
 
-    private static func quoted(_ value: String) -> String {
-        var text = "'"
-        for character in value {
-            if character == "'" || character == "\\" { text.append("\\") }
-            text.append(character)
-        }
-        return text + "'"
+    /// Percent-encodes all but the unreserved characters (RFC 3986, section 2.3) and slashes.
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            let character = Character(Unicode.Scalar(byte))
+            let isPlain = character.isASCII && (character.isLetter || character.isNumber)
+            return isPlain || "-._~/".contains(character)
+                ? String(character) : "%" + Hex.encode([byte])
+        }.joined()
     }
 }

@@ -58,26 +58,26 @@ package struct Log: Sendable {
 
     package typealias Fields = KeyValuePairs<StaticString, any CustomStringConvertible>
 
-    package func debug(_ message: StaticString, _ fields: Fields = [:]) {
+    package func debug(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
         log(.debug, message, fields)
     }
 
-    package func info(_ message: StaticString, _ fields: Fields = [:]) {
+    package func info(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
         log(.info, message, fields)
     }
 
-    package func warning(_ message: StaticString, _ fields: Fields = [:]) {
+    package func warning(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
         log(.warning, message, fields)
     }
 
-    package func error(_ message: StaticString, _ fields: Fields = [:]) {
+    package func error(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
         log(.error, message, fields)
     }
 
-    private func log(_ level: Level, _ message: StaticString, _ fields: Fields) {
+    private func log(_ level: Level, _ message: StaticString, _ fields: () -> Fields) {
         guard level >= minimum else { return }
         var line = "\(WallClock.now()) \(level.label) \(message)"
-        for (key, value) in fields { line += " \(key)=\(Log.quoted(value.description))" }
+        for (key, value) in fields() { line += " \(key)=\(Log.quoted(value.description))" }
         write(line + "\n")
     }
 

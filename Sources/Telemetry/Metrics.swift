@@ -48,21 +48,25 @@ private struct Series<Value: Sendable>: Sendable {
     let type: String
     let labels: [String]
     private let initial: Value
-    private let values: Lock<[[String]: Value]>
+    private let values: Lock<[[String]: Lock<Value>]>
 
     init(_ name: String, _ help: String, _ type: String, _ labels: [String], initial: Value) {
         (self.name, self.help, self.type, self.labels) = (name, help, type, labels)
         self.initial = initial
         // A family without labels shows its zero before anything has happened.
-        values = Lock(labels.isEmpty ? [[]: initial] : [:])
+        values = Lock(labels.isEmpty ? [[]: Lock(initial)] : [:])
     }
 
-    func update(_ key: [String], _ change: (inout Value) -> Void) {
+    /// The value of one series. Whoever counts often keeps it, since looking for it costs more.
+    func value(_ key: [String]) -> Lock<Value> {
         precondition(key.count == labels.count, "\(name) takes \(labels.count) label values")
-        values.withLock { values in
+        return values.withLock { values in
             let isKnown = values[key] != nil || values.count < seriesMax
             let key = isKnown ? key : labels.map { _ in "other" }
-            change(&values[key, default: initial])
+            if let value = values[key] { return value }
+            let value = Lock(initial)
+            values[key] = value
+            return value
         }
     }
 
@@ -71,7 +75,7 @@ private struct Series<Value: Sendable>: Sendable {
         let sorted = values.withLock { $0 }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         for (key, value) in sorted {
             let pairs = zip(labels, key).map { "\($0)=\"\(escaped($1))\"" }
-            line(pairs.joined(separator: ","), value, &text)
+            line(pairs.joined(separator: ","), value.withLock { $0 }, &text)
         }
     }
 
@@ -100,8 +104,17 @@ package final class Counter: MetricFamily {
     }
 
     package func increment(_ labels: String..., by amount: Int = 1) {
-        series.update(labels) { $0 += amount }
+        series.value(labels).withLock { $0 += amount }
     }
+
+    /// One series, for those who count often.
+    package struct Cell: Sendable {
+        fileprivate let value: Lock<Int>
+
+        package func increment() { value.withLock { $0 += 1 } }
+    }
+
+    package func cell(_ labels: String...) -> Cell { Cell(value: series.value(labels)) }
 
     func write(to text: inout String) {
         series.write(to: &text) { $2 += "\(series.name)\(braced($0)) \($1)\n" }
@@ -117,7 +130,7 @@ package final class Gauge: MetricFamily {
     }
 
     package func set(_ labels: String..., to value: Int) {
-        series.update(labels) { $0 = value }
+        series.value(labels).withLock { $0 = value }
     }
 
     func write(to text: inout String) {
@@ -127,7 +140,7 @@ package final class Gauge: MetricFamily {
 
 /// How often observed values fell below each bound.
 package final class Histogram: MetricFamily {
-    private struct Distribution: Sendable {
+    fileprivate struct Distribution: Sendable {
         var counts: [Int]
         var sum = 0.0
     }
@@ -142,11 +155,25 @@ package final class Histogram: MetricFamily {
     }
 
     package func observe(_ labels: String..., value: Double) {
-        let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
-        series.update(labels) {
-            $0.counts[bucket] += 1
-            $0.sum += value
+        Cell(bounds: bounds, value: series.value(labels)).observe(value)
+    }
+
+    /// One series, for those who observe often.
+    package struct Cell: Sendable {
+        fileprivate let bounds: [Double]
+        fileprivate let value: Lock<Distribution>
+
+        package func observe(_ value: Double) {
+            let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
+            self.value.withLock {
+                $0.counts[bucket] += 1
+                $0.sum += value
+            }
         }
+    }
+
+    package func cell(_ labels: String...) -> Cell {
+        Cell(bounds: bounds, value: series.value(labels))
     }
 
     func write(to text: inout String) {

@@ -1,7 +1,8 @@
 import Base
-import EventLoop
 import Glibc
 import Testing
+
+@testable import EventLoop
 
 /// Collects what happened, in its order, from the loop's thread.
 private final class Record: Sendable {
@@ -70,27 +71,29 @@ private final class Record: Sendable {
         }
         let loop = EventLoop()
         loop.run {
+            let source = Source()
+            loop.add(source)
+            // The first wait is cut short by the task that has woken the loop.
+            await loop.sleep(milliseconds: 2)
             await withCheckedContinuation { continuation in
-                let source = Source()
                 source.body = { loop.after(milliseconds: 1) { continuation.resume() } }
-                loop.add(source)
+                loop.after(milliseconds: 0) {}
             }
         }
     }
 
     @Test func `come in order however many are added and cancelled`() {
-        let loop = EventLoop()
+        // Without a loop, whose clock moves on while timers are added.
+        var queue = TimerQueue()
         let record = Record()
-        loop.run {
-            var timers: [TimerID] = []
-            // 7 and 100 have no common factor: every delay from 0 to 99 comes up once.
-            for number in 0..<100 {
-                let delay = Int64(number * 7 % 100)
-                timers.append(loop.after(milliseconds: delay) { record.add("\(delay)") })
-            }
-            for number in 0..<100 where number * 7 % 100 >= 10 { loop.cancel(timers[number]) }
-            await loop.sleep(milliseconds: 10)
+        var timers: [TimerID] = []
+        // 7 and 100 have no common factor: every delay from 0 to 99 comes up once.
+        for number in 0..<100 {
+            let delay = Int64(number * 7 % 100)
+            timers.append(queue.add(deadline: 1000 + delay) { record.add("\(delay)") })
         }
+        for number in 0..<100 where number * 7 % 100 >= 10 { queue.cancel(timers[number]) }
+        while let body = queue.takeFirstDue(at: 1010) { body() }
         #expect(record.all == (0..<10).map { "\($0)" })
     }
 }

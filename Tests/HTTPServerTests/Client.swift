@@ -1,7 +1,7 @@
 import Glibc
 
-/// A blocking client that sends exactly the bytes it's told to.
-final class Client {
+/// A blocking client that sends exactly the bytes it's told to. One thread at a time uses it.
+final class Client: @unchecked Sendable {
     struct Failure: Error {
         let call: String
         let code = errno
@@ -22,7 +22,7 @@ final class Client {
     private var received: [UInt8] = []
 
     /// Long enough for a busy machine; a test that reaches it fails.
-    private static let waitSeconds = 10
+    private static let waitSeconds = 5
 
     init(port: UInt16, receiveBufferBytes: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -104,6 +104,22 @@ final class Client {
         errno = 0
         guard let more = receive() else { return errno == ECONNRESET }
         return more == 0 && received.isEmpty
+    }
+
+    /// Whether the stream ends or is reset, whatever came before.
+    func comesToAnEnd() -> Bool {
+        while true {
+            errno = 0
+            guard let more = receive() else { return errno == ECONNRESET }
+            if more == 0 { return true }
+        }
+    }
+
+    /// Whether there is something to read, or the end, before the time is over.
+    func isReadable(withinMilliseconds milliseconds: Int32) -> Bool {
+        if !received.isEmpty { return true }
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return Glibc.poll(&poll, 1, milliseconds) > 0
     }
 
     private func line() throws -> String {

@@ -25,6 +25,7 @@ final class RunningServer: Sendable {
     let loop: EventLoop
     let server: HTTPServer
     private let hasStopped = Signal()
+    private let kept = Lock<[Client]>([])
 
     init(
         _ limits: HTTPLimits,
@@ -57,6 +58,30 @@ final class RunningServer: Sendable {
             isDrained.send()
         }
         return isDrained
+    }
+
+    /// Holds a client open as long as the server runs.
+    func keep(_ client: Client) { kept.withLock { $0.append(client) } }
+
+    /// Returns when the loop has done what it was asked to do before.
+    func waitForTurn() {
+        let hasTurned = Signal()
+        loop.task { [loop] in
+            await loop.sleep(milliseconds: 1)
+            hasTurned.send()
+        }
+        _ = hasTurned.wait()
+    }
+
+    /// Whether so many connections come to be open.
+    @discardableResult
+    func waitForConnections(_ count: Int) -> Bool {
+        let hasThem = Signal()
+        loop.task { [server, loop] in
+            while server.connectionCount != count { await loop.sleep(milliseconds: 1) }
+            hasThem.send()
+        }
+        return hasThem.wait()
     }
 
     func stop() {

@@ -56,7 +56,7 @@ private final class Keys: APIKeyStore {
     }
 }
 
-private let stranger = "Bearer clk_0123456789abcdef_" + String(repeating: "0", count: 64)
+private let stranger = "Bearer clk_0123456789ab_" + String(repeating: "0", count: 64)
 
 @Suite struct `A key ring` {
     @Test func `lets a key do what its scopes say`() async throws {
@@ -177,7 +177,7 @@ private let stranger = "Bearer clk_0123456789abcdef_" + String(repeating: "0", c
 
     @Test(arguments: [
         ("Bearer ", true), ("bearer ", true), ("BEARER ", true), ("", false), ("Basic ", false),
-        ("Bearer", false), (" Bearer ", true), ("Bearer  ", true), ("Bearer\t", false),
+        ("Bearer", false), (" Bearer ", false), ("Bearer  ", true), ("Bearer\t", false),
         ("Bearer: ", false),
         ("Token ", false), ("Bearer Bearer ", false), ("Bearer clk_", false),
     ])
@@ -194,7 +194,7 @@ private let stranger = "Bearer clk_0123456789abcdef_" + String(repeating: "0", c
             for odd in [
                 nil, "", " ", "Bearer", "Bearer é",
                 "Bearer clk_" + String(repeating: "a", count: 1_000_000),
-                "Bearer clk_\u{0}", "Bearer clk__", "Bearer clk_0123456789abcde_0",
+                "Bearer clk_\u{0}", "Bearer clk__", "Bearer clk_0123456789a_0",
             ] as [String?] {
                 #expect(await denial(ring, odd) == .unauthenticated)
             }

@@ -53,7 +53,10 @@ func withPostgresStore<Value: Sendable>(
     _ body: (PostgresEventStore) async throws -> Value
 ) async throws -> Value {
     var connectionString = database.connectionString(in: "coinledger_writer")
-    if let proxy { connectionString += " host=\(proxy.folder.path) port=5432" }
+    if let proxy {
+        connectionString = ConnectionString.adding("host", proxy.folder.path, to: connectionString)
+        connectionString = ConnectionString.adding("port", "5432", to: connectionString)
+    }
     let configuration = try PostgresConfiguration(connectionString)
     let store = try await PostgresEventStore.open(configuration, on: loop, log: .none)
     defer { store.close() }

@@ -1,3 +1,4 @@
+import Base
 import EventLoop
 import Glibc
 import Postgres
@@ -92,6 +93,36 @@ import Testing
             }
             #expect(error == .unavailable("no connection within the limit"))
         }
+    }
+
+    @Test(arguments: ["", "nonsense\n", "R\0\0\0\u{8}\0\0\0\u{63}", "Z\u{7F}\u{7F}\u{7F}\u{7F}"])
+    func `is unavailable if the server talks nonsense`(answer: String) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let listener = try silentServer(folder.path + "/.s.PGSQL.5432")
+        defer { Glibc.close(listener) }
+        Thread.start {
+            // libpq may try again with an older protocol.
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                var startup = [UInt8](repeating: 0, count: 4096)
+                _ = read(client, &startup, startup.count)
+                _ = write(client, answer, answer.utf8.count)
+                Glibc.close(client)
+            }
+        }
+        let string = "host=\(folder.path) user=x port=5432 sslmode=disable gssencmode=disable"
+        try await withClient(string) { (client, loop) async throws in
+            let error = await failure { () throws(PostgresError) in
+                _ = try await client.execute(one)
+            }
+            guard case .unavailable = error else {
+                Issue.record("unexpected: \(String(describing: error))")
+                return
+            }
+        }
+        shutdown(listener, Int32(SHUT_RDWR))
     }
 
     @Test func `refuses when it is closed`() async throws {

@@ -25,8 +25,10 @@ import Testing
             async let sent = failure { () throws(PostgresError) in
                 _ = try await connection.execute(sleep)
             }
-            // Statements are sent at the end of the turn in which they were asked for.
-            connection.loop.after(milliseconds: 1) { connection.close() }
+            // It's sent at the end of the turn in which the first sleep ends, at the latest.
+            await connection.loop.sleep(milliseconds: 1)
+            await connection.loop.sleep(milliseconds: 1)
+            connection.close()
             #expect(await sent == .connectionLost(sent: true))
         }
     }

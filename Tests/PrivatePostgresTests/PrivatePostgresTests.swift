@@ -3,11 +3,17 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-// One after the other, for the sake of a machine with few cores.
+// One after the other, since most of them use one cluster, which takes its time to be made.
 @Suite(.serialized) struct `A private PostgreSQL` {
+    private static let shared = Result { try TemporaryFolder.untilExit() }
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try Self.shared.get() }
+
     @Test func `keeps its data over stop, kill and restart`() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
+        // What a start that was killed half-way leaves behind.
+        mkdir(folder.path + "/data.unfinished", 0o700)
+        mkdir(folder.path + "/data.unfinished/base", 0o700)
         let first = try PrivatePostgres.start(folder: folder.path)
         try psql(first, "CREATE TABLE kept (n bigint); INSERT INTO kept VALUES (1)")
         #expect(try psql(first, "SHOW fsync") == "on")
@@ -38,6 +44,21 @@ import Testing
         try second.stop()
     }
 
+    @Test func `starts after somebody else killed its postmaster only`() throws {
+        let postgres = try PrivatePostgres.start(folder: folder.path)
+        let session = try ChildProcess.start(
+            "/usr/bin/psql",
+            ["-XAtq", "-d", postgres.adminURL, "-c", "SELECT 'here'", "-c", "SELECT pg_sleep(60)"],
+            output: .pipe)
+        #expect(try session.readLine(seconds: 10) == "here")
+        _ = Glibc.kill(try #require(postgres.processID), SIGKILL)
+        try postgres.restart()
+        #expect(try psql(postgres, "SELECT 1") == "1")
+        session.kill()
+        try postgres.stop()
+        try postgres.stop()
+    }
+
     @Test func `in a deep folder has its socket elsewhere`() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -49,8 +70,6 @@ import Testing
     }
 
     @Test func `does not start on settings it refuses`() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let error = #expect(throws: PrivatePostgresError.self) {
             try PrivatePostgres.start(folder: folder.path, settings: [("no_such_setting", "1")])
         }

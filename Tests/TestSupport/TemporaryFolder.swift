@@ -1,3 +1,4 @@
+import Base
 import Glibc
 package import PrivatePostgres
 
@@ -12,8 +13,21 @@ package struct TemporaryFolder: Sendable {
         chmod(path, 0o755)
     }
 
+    /// One that is removed when the process exits.
+    package static func untilExit() throws(SystemError) -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let isFirst = removedAtExit.withLock { folders in
+            folders.append(folder)
+            return folders.count == 1
+        }
+        if isFirst { atexit { for folder in removedAtExit.withLock({ $0 }) { folder.remove() } } }
+        return folder
+    }
+
     package func remove() {
         let rm = try? ChildProcess.start("/bin/rm", ["-rf", path], output: .discarded)
         _ = rm?.wait(seconds: 30)
     }
 }
+
+private let removedAtExit = Lock<[TemporaryFolder]>([])

@@ -48,6 +48,12 @@ package final class TestCluster: Sendable {
         }
         return "\(host)/.s.PGSQL.\(fields["port"] ?? "5432")"
     }
+
+    /// The connection string for a database of the cluster; `user` nil is the administrator.
+    package func connectionString(database: String, user: String? = nil) -> String {
+        let string = ConnectionString.adding("dbname", database, to: adminURL)
+        return user.map { ConnectionString.adding("user", $0, to: string) } ?? string
+    }
 }
 
 private let ownServer = Lock<(TemporaryFolder, PrivatePostgres)?>(nil)

@@ -9,8 +9,7 @@ package final class TestDatabase: Sendable {
 
     private init(name: String) {
         self.name = name
-        // libpq takes the last of repeated fields.
-        connectionString = TestCluster.shared.adminURL + " dbname=\(name)"
+        connectionString = TestCluster.shared.connectionString(database: name)
     }
 
     deinit { try? TestCluster.shared.admin("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
@@ -40,7 +39,12 @@ package final class TestDatabase: Sendable {
 
     /// The administrator's connection string, for sessions that act in another role.
     package func connectionString(in role: String) -> String {
-        connectionString + " options='-c role=\(role)'"
+        ConnectionString.adding("options", "-c role=\(role)", to: connectionString)
+    }
+
+    /// The rows of the last statement in `sql`, as text, read by the administrator; blocking.
+    package func rows(_ sql: String) throws(TestDatabaseError) -> [[String]] {
+        try BlockingConnection.rows(of: sql, on: connectionString)
     }
 
     private static let lastNumber = Atomic<Int>(0)

@@ -25,7 +25,7 @@ private func makeMigratedTemplate() throws -> String {
     try cluster.admin("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     try cluster.admin("CREATE DATABASE \(name) TEMPLATE template0 STRATEGY wal_log")
     atexit(dropMigratedTemplate)
-    let configuration = try PostgresConfiguration(cluster.adminURL + " dbname=\(name)")
+    let configuration = try PostgresConfiguration(cluster.connectionString(database: name))
     let loop = EventLoop()
     let migrated: Result<Migrator.Result, EventStoreError> = loop.run {
         do throws(EventStoreError) {

@@ -44,8 +44,17 @@ struct JSONWriter {
         bytes[start...].reverse()
     }
 
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
     private mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
+        guard text.utf8.contains(where: JSONWriter.isEscaped) else {
+            bytes.append(contentsOf: text.utf8)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):

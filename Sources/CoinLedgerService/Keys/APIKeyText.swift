@@ -8,20 +8,22 @@ package struct APIKeyText: Sendable {
     let id: String
     private let secret: [UInt8]
 
-    package static let idLength = 16
-    private static let prefix = "clk_"
+    /// Short enough for a `String` without an allocation.
+    package static let idLength = 12
+    private static let prefix = Array("clk_".utf8)
     private static let lengthMax = 128
 
     /// Nil if `text` can't be a key; says nothing of whether there is such a key.
-    package init?(_ text: String) {
-        guard text.utf8.count <= APIKeyText.lengthMax, text.hasPrefix(APIKeyText.prefix) else {
+    init?(_ text: ArraySlice<UInt8>) {
+        guard text.count <= APIKeyText.lengthMax, text.starts(with: APIKeyText.prefix) else {
             return nil
         }
-        let parts = text.dropFirst(APIKeyText.prefix.count).split(
-            separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].utf8.count == APIKeyText.idLength else { return nil }
-        id = String(parts[0])
-        secret = Array(parts[1].utf8)
+        let rest = text.dropFirst(APIKeyText.prefix.count)
+        let id = rest.prefix(APIKeyText.idLength)
+        let secret = rest.dropFirst(APIKeyText.idLength)
+        guard secret.first == UInt8(ascii: "_") else { return nil }
+        self.id = String(decoding: id, as: UTF8.self)
+        self.secret = Array(secret.dropFirst())
     }
 
     /// Whether this is the text of `key`, in a time that doesn't depend on where they differ.
@@ -46,7 +48,7 @@ package struct APIKeyText: Sendable {
         let key = APIKey(
             id: id, name: name, scopes: scopes.map(\.rawValue),
             secretSHA256: Digest.sha256(Array(secret.utf8)), createdAt: time)
-        return (key, "\(prefix)\(id)_\(secret)")
+        return (key, "\(String(decoding: prefix, as: UTF8.self))\(id)_\(secret)")
     }
 }
 

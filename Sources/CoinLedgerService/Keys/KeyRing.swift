@@ -38,7 +38,7 @@ package actor KeyRing {
     package func check(
         _ authorization: String?, for scope: APIScope
     ) async throws(Denial) {
-        guard let text = KeyRing.bearer(authorization).flatMap(APIKeyText.init) else {
+        guard let text = KeyRing.key(authorization) else {
             throw .unauthenticated
         }
         let arrival = now()
@@ -101,11 +101,16 @@ package actor KeyRing {
         return isRead
     }
 
-    /// The token of `Bearer` credentials (RFC 6750, section 2.1; RFC 9110, section 11.4).
-    private static func bearer(_ authorization: String?) -> String? {
+    /// The key of `Bearer` credentials (RFC 6750, section 2.1): the scheme's letters may have either
+    /// case, and any number of blanks follows (RFC 9110, sections 11.1 and 11.4).
+    private static func key(_ authorization: String?) -> APIKeyText? {
         guard let authorization else { return nil }
-        let parts = authorization.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1].drop { $0 == " " })
+        let bytes = Array(authorization.utf8)
+        guard bytes.count > scheme.count, bytes[scheme.count] == UInt8(ascii: " "),
+            zip(bytes, scheme).allSatisfy({ $0 | 0x20 == $1 })
+        else { return nil }
+        return APIKeyText(bytes[scheme.count...].drop { $0 == UInt8(ascii: " ") })
     }
+
+    private static let scheme = Array("bearer".utf8)
 }

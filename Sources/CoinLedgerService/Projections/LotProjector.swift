@@ -54,7 +54,8 @@ package struct LotProjector: Sendable {
     }
 
     static func lots(of stored: StoredEvent) throws(EventStoreError) -> [ProjectedLot] {
-        switch try stored.decoded() {
+        guard stored.type == EventCodec.coinsGrantedType else { return [] }
+        return switch try stored.decoded() {
         case .purchaseRecorded, .appAccountTokenLinked: []
         case .coinsGranted(let granted):
             granted.lots.map { lot in

@@ -1,4 +1,5 @@
 package import AppStore
+package import AppStoreConnection
 package import Base
 import CoinLedger
 import Telemetry
@@ -8,22 +9,19 @@ import Telemetry
 /// A signed transaction is verified here, on threads of its own; an app receipt is sent to the
 /// store.
 package struct ReceiptVerification: Sendable {
-    package typealias AskStore =
-        @Sendable (_ base64: String) async throws(ReceiptError) -> [StoreTransaction]
-
     private let verifier: SignedTransactionVerifier
     private let workers: WorkerPool
-    private let askStore: AskStore
+    private let store: VerifyReceiptClient
     private let telemetry: ReceiptTelemetry
 
     package init(
-        verifier: SignedTransactionVerifier, workers: WorkerPool,
-        telemetry: ReceiptTelemetry, askStore: @escaping AskStore
+        verifier: SignedTransactionVerifier, workers: WorkerPool, store: VerifyReceiptClient,
+        telemetry: ReceiptTelemetry
     ) {
         self.verifier = verifier
         self.workers = workers
         self.telemetry = telemetry
-        self.askStore = askStore
+        self.store = store
     }
 
     private enum Found: Sendable {
@@ -44,11 +42,24 @@ package struct ReceiptVerification: Sendable {
                 return [transaction]
             case .appReceipt(let base64):
                 defer { observe("app_receipt") }
-                return try await askStore(base64)
+                return try await ask(base64)
             }
         } catch {
             if let code = error.untrustedCode { telemetry.untrusted.increment(code) }
             throw error
+        }
+    }
+
+    private func ask(_ base64: String) async throws(ReceiptError) -> [StoreTransaction] {
+        do throws(VerifyReceiptError) {
+            return try await store.verify(receipt: base64).transactions
+        } catch {
+            switch error {
+            case .rejected(let status): throw .rejectedByStore(status: status)
+            case .malformed: throw .rejectedByStore(status: 21002)
+            case .unavailable, .misconfigured, .wrongShape:
+                throw .storeUnavailable(reason: "\(error)")
+            }
         }
     }
 

@@ -3,8 +3,8 @@ package import Telemetry
 
 /// What the writers of a process measure.
 package struct WriterTelemetry: Sendable {
-    private let batchSize: Histogram
-    private let commitSeconds: Histogram
+    private let batchSize: Histogram.Cell
+    private let commitSeconds: Histogram.Cell
     private let queueDepth: Gauge
     let conflicts: Counter
     let overloads: Counter
@@ -13,10 +13,12 @@ package struct WriterTelemetry: Sendable {
     package init(_ metrics: Metrics) {
         batchSize = metrics.histogram(
             "coinledger_writer_batch_commands", help: "Commands in a batch.",
-            bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256])
+            bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+        ).cell()
         commitSeconds = metrics.histogram(
             "coinledger_writer_commit_seconds", help: "Time to append and commit a batch.",
-            bounds: Histogram.latencySeconds)
+            bounds: Histogram.latencySeconds
+        ).cell()
         queueDepth = metrics.gauge(
             "coinledger_writer_queue_commands", help: "Commands waiting for their batch.",
             labels: ["lane"])
@@ -31,13 +33,13 @@ package struct WriterTelemetry: Sendable {
     }
 
     func took(_ count: Int, leaving waiting: Int, lane: Lane) {
-        batchSize.observe(value: Double(count))
+        batchSize.observe(Double(count))
         queueDepth.set("\(lane.number)", to: waiting)
     }
 
     func begin() -> ContinuousClock.Instant { ContinuousClock.now }
 
     func committed(since start: ContinuousClock.Instant) {
-        commitSeconds.observe(value: (ContinuousClock.now - start) / .seconds(1))
+        commitSeconds.observe((ContinuousClock.now - start) / .seconds(1))
     }
 }

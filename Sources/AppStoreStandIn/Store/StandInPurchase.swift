@@ -1,0 +1,61 @@
+package import Base
+
+/// What a customer of the stand-in buys. What isn't said is as in an ordinary purchase.
+package struct StandInPurchase: Sendable {
+    package var productID: String
+    package var quantity: Int64 = 1
+    /// The UUID that the app attaches to the purchase.
+    package var appAccountToken: String?
+    /// Apple's spelling; that of the store if nil.
+    package var environment: String?
+    /// A new one if nil. One that was sold before is sold again, with what is said now.
+    package var transactionID: String?
+    package var originalTransactionID: String?
+    /// Thousandths of a unit of the currency, for the whole quantity.
+    package var price: Int64?
+    package var currency: String?
+    /// ISO 3166-1 alpha-3.
+    package var storefront: String?
+    /// Whose receipt the purchase goes to.
+    package var device = "default"
+    package var fault: PurchaseFault?
+    /// Members of the signed payload that replace those made here; null takes one away.
+    package var payload = JSONObject()
+
+    package init(productID: String) { self.productID = productID }
+}
+
+/// What can be wrong with a signed transaction.
+package enum PurchaseFault: Hashable, Sendable {
+    case wrongSignature
+    case wrongBundle
+    case chain(ChainFault)
+
+    /// The name in requests, or nil if there's no such fault.
+    package init?(_ name: String) {
+        switch name {
+        case "wrong_signature": self = .wrongSignature
+        case "wrong_bundle": self = .wrongBundle
+        default:
+            guard let fault = ChainFault(rawValue: name) else { return nil }
+            self = .chain(fault)
+        }
+    }
+
+    package static let wrongBundleID = "com.example.other"
+}
+
+/// What the customer's app gets.
+package struct StandInSale: Hashable, Sendable {
+    package let transactionID: String
+    package let signedTransaction: String
+    /// The device's app receipt with everything unfinished on it, in base64.
+    package let receipt: String
+}
+
+/// Why the stand-in doesn't do what it's asked.
+package enum StandInStoreError: Error, Hashable {
+    case unknownTransaction
+    /// So many transactions are stored as there may be.
+    case full
+}

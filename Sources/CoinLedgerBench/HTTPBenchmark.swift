@@ -1,0 +1,156 @@
+import Glibc
+
+/// `coinledger serve` under wrk, on the same machine.
+final class HTTPBenchmark {
+    private let bench: Workbench
+    private var service: BenchmarkService?
+    private var purchasesMade: Int64 = Int64(time(nil)) << 24
+    /// The rate of the last round, to sign neither too few nor far too many purchases.
+    private var purchasesPerSecond = 8000.0
+
+    static let accountCount: Int64 = 10_000
+    private static let connections = 64
+
+    init(_ bench: Workbench) { self.bench = bench }
+
+    deinit { service?.stop() }
+
+    func purchases() throws -> [Figure] {
+        let service = try running()
+        let count = Int(purchasesPerSecond * 1.5) * bench.options.seconds
+        let script = try writePurchases(count: count)
+        let result = try wrk(script, connections: HTTPBenchmark.connections)
+        purchasesPerSecond = max(2000, result.perSecond)
+        return [
+            Figure("http.purchases", result.perSecond, "requests/s"),
+            Figure("http.purchases.p50", result.p50Milliseconds, "ms"),
+            Figure("http.purchases.p99", result.p99Milliseconds, "ms"),
+            Figure("http.purchases.cpu", result.processorMicroseconds, "µs/request"),
+            Figure("http.memory", try service.residentMegabytesMax(), "MB"),
+        ]
+    }
+
+    func balances() throws -> [Figure] {
+        let service = try running()
+        let script = try bench.writeFile(
+            "balances.lua",
+            """
+            wrk.headers["Authorization"] = "Bearer \(service.key)"
+            function request()
+                local account = math.random(\(HTTPBenchmark.accountCount))
+                return wrk.format("GET", "/v1/accounts/account-" .. account .. "/balance")
+            end
+            \(Wrk.done)
+            """)
+        let result = try wrk(script, connections: HTTPBenchmark.connections)
+        return [
+            Figure("http.balances", result.perSecond, "requests/s"),
+            Figure("http.balances.p99", result.p99Milliseconds, "ms"),
+            Figure("http.balances.cpu", result.processorMicroseconds, "µs/request"),
+        ]
+    }
+
+    func lonePurchases() throws -> [Figure] {
+        _ = try running()
+        let script = try writePurchases(count: 3000 * bench.options.seconds)
+        let result = try wrk(script, connections: 1)
+        return [
+            Figure("http.lone.p50", result.p50Milliseconds, "ms"),
+            Figure("http.lone.p99", result.p99Milliseconds, "ms"),
+        ]
+    }
+
+    private func wrk(_ script: String, connections: Int) throws -> Wrk.Result {
+        let service = try running()
+        let before = try service.processorMicroseconds()
+        let text = try bench.output(
+            of: "wrk",
+            [
+                "--threads", "1", "--connections", "\(connections)",
+                "--duration", "\(bench.options.seconds)s", "--timeout", "10s",
+                "--script", script, service.url,
+            ])
+        let used = try service.processorMicroseconds() - before
+        return try Wrk.Result(text, processorMicroseconds: used)
+    }
+
+    private func running() throws -> BenchmarkService {
+        if let service { return service }
+        let started = try BenchmarkService(bench)
+        service = started
+        return started
+    }
+
+    /// A wrk script that posts each of `count` new purchases once, over all accounts.
+    ///
+    /// Header and certificates are the same in all of them and stand in the script once.
+    private func writePurchases(count: Int) throws -> String {
+        var purchases = SignedPurchases(bench.authority, firstID: purchasesMade)
+        purchasesMade += Int64(count)
+        var lines = ""
+        lines.reserveCapacity(count * 800)
+        var header = ""
+        for _ in 0..<count {
+            let text = purchases.next()
+            guard let dot = text.firstIndex(of: ".") else { continue }
+            if header.isEmpty { header = String(text[..<dot]) }
+            lines += text[dot...]
+            lines += "\n"
+        }
+        let data = try bench.writeFile("purchases.txt", lines)
+        return try bench.writeFile(
+            "purchases.lua",
+            """
+            local header = "\(header)"
+            local lines = io.lines("\(data)")
+            wrk.headers["Authorization"] = "Bearer \(try running().key)"
+            wrk.headers["Content-Type"] = "application/json"
+            function request()
+                local line = lines()
+                if not line then wrk.thread:stop() return nil end
+                local account = math.random(\(HTTPBenchmark.accountCount))
+                return wrk.format("POST", "/v1/accounts/account-" .. account .. "/receipts", nil,
+                    '{"receipt":"' .. header .. line .. '"}')
+            end
+            \(Wrk.done)
+            """)
+    }
+}
+
+/// What wrk says.
+enum Wrk {
+    /// Prints the figures of a run so that a program can read them.
+    static let done = """
+        function done(summary, latency, requests)
+            local errors = summary.errors
+            print("figures", summary.requests, summary.duration, latency:percentile(50),
+                latency:percentile(99), errors.status, errors.connect + errors.read
+                + errors.write + errors.timeout)
+        end
+        """
+
+    struct Result {
+        let perSecond: Double
+        let p50Milliseconds: Double
+        let p99Milliseconds: Double
+        /// Of the service, for each request.
+        let processorMicroseconds: Double
+
+        init(_ text: String, processorMicroseconds: Double) throws {
+            let line = text.split(separator: "\n").last { $0.hasPrefix("figures") }
+            let numbers = (line ?? "").split(whereSeparator: \.isWhitespace).dropFirst()
+                .compactMap { Double($0) }
+            guard numbers.count == 6, numbers[1] > 0 else {
+                throw BenchmarkError("wrk said:\n\(text)")
+            }
+            guard numbers[4] == 0, numbers[5] == 0 else {
+                throw BenchmarkError(
+                    "\(numbers[4]) requests were refused and \(numbers[5]) were lost")
+            }
+            perSecond = numbers[0] / numbers[1] * 1_000_000
+            p50Milliseconds = numbers[2] / 1000
+            p99Milliseconds = numbers[3] / 1000
+            self.processorMicroseconds = processorMicroseconds / max(1, numbers[0])
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import AppStoreConnection
+import Base
+import CoinLedger
+import EventLoop
+
+/// The flow of the talk, scene by scene, with real requests.
+struct DemoStory {
+    private let viewer: DemoViewer
+    private let store: DemoStore
+
+    private static let product = "com.nonchalant.consumable1"
+    /// The transactions in the receipts that the talk shows.
+    private static let talkTransactions = ["1000000551439498", "1000000556349963"]
+
+    init(_ page: DevPage, _ http: HTTPClient, _ loop: EventLoop) {
+        let requests = DemoRequests(http)
+        // A viewer of this run's own, so that the story begins at zero each time.
+        let account = "demo-\(SystemClock.now().milliseconds)"
+        viewer = DemoViewer(account: account, page: page, requests: requests, loop: loop)
+        store = DemoStore(page: page, requests: requests)
+    }
+
+    func play() async throws {
+        Output.print("The viewer is \(viewer.account).\n")
+        try await purchase()
+        try await lostAnswer()
+        try await lostPost()
+        try await receiptsOfTheTalk()
+        Output.print("\nFinished means granted, and charged means granted once.\n")
+    }
+
+    private func purchase() async throws {
+        scene("The viewer buys 100 coins, and 10 come on top")
+        let sale = try await store.buy(DemoStory.product)
+        try await viewer.post(sale.signedTransaction, expecting: 201)
+        try await store.finish(sale)
+        try await viewer.readBalance(expecting: 110)
+
+        scene("The app posts the same purchase again")
+        try await viewer.post(sale.signedTransaction, expecting: 409)
+        try await viewer.readBalance(expecting: 110)
+    }
+
+    private func lostAnswer() async throws {
+        scene("The answer is lost on the way")
+        let sale = try await store.buy(DemoStory.product)
+        try await viewer.postAndHangUp(sale.signedTransaction)
+        Output.print("  The app heard nothing, keeps the transaction, and tries again later.\n")
+        try await viewer.awaitBalance(220)
+        try await viewer.post(sale.signedTransaction, expecting: 409)
+        try await store.finish(sale)
+        try await viewer.readBalance(expecting: 220)
+    }
+
+    private func lostPost() async throws {
+        scene("The post never leaves the phone")
+        let sale = try await store.buy(DemoStory.product)
+        Output.print("  There is no network. The transaction stays unfinished in the queue.\n")
+        try await viewer.readBalance(expecting: 220)
+        Output.print("  At the next launch the app posts what is unfinished.\n")
+        try await viewer.post(sale.signedTransaction, expecting: 201)
+        try await store.finish(sale)
+        try await viewer.readBalance(expecting: 330)
+    }
+
+    /// An old app sends its app receipt, in which the second purchase takes the first one's place.
+    private func receiptsOfTheTalk() async throws {
+        scene("An old app posts its app receipt, twice")
+        let device = viewer.account
+        var total: Int64 = 330
+        for transaction in DemoStory.talkTransactions {
+            let sale = try await store.buy(
+                DemoStory.product, transaction: transaction, device: device)
+            // The ids are those of the talk, so that only the first run on a ledger grants them.
+            let answer = try await viewer.post(sale.receipt, expecting: 201, or: 409)
+            try answer.expectOnly(transaction)
+            if answer.status == 201 { total += 110 }
+            try await store.finish(sale)
+            try await viewer.readBalance(expecting: total)
+        }
+        Output.print("  The second receipt no longer holds the first purchase: had it not been\n")
+        Output.print("  posted in time, nobody could have proved it.\n")
+    }
+
+    private func scene(_ title: String) { Output.print("\n\(title)\n") }
+}
+
+/// What was answered otherwise than the story says.
+struct DemoError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,179 @@
+import AppStore
+import AppStoreConnection
+import CoinLedger
+import CoinLedgerService
+import Glibc
+import Telemetry
+
+/// Everything that `coinledger serve` can be told, as values.
+struct ServiceOptions: Sendable {
+    let listen: ListenAddress
+    let roots: RootCertificates
+    let policy: PurchasePolicy
+    let receipts: VerifyReceiptConfiguration
+    let log: Log
+    let verificationThreads: Int
+
+    static let listen = Option(
+        "listen", "ADDRESS:PORT", variable: "COINLEDGER_LISTEN", fallback: "127.0.0.1:8080",
+        help: "Where to listen for HTTP. TLS ends at a proxy in front.")
+    static let catalogue = Option(
+        "catalogue", "FILE", variable: "COINLEDGER_CATALOGUE",
+        help: "The JSON file that says what products are worth; see docs/catalogue.md.")
+    static let roots = Option(
+        "app-store-root", "FILE", variable: "COINLEDGER_APP_STORE_ROOTS", isRepeatable: true,
+        help: "A root certificate of Apple's, DER or PEM; may be repeated (in the variable, with "
+            + "colons between). The README says where to get them.")
+    static let allowPrivateRoot = Option(
+        "allow-private-root", variable: "COINLEDGER_ALLOW_PRIVATE_ROOT",
+        help: "Takes roots that aren't Apple's. For development only: whoever has the key of such "
+            + "a root can make coins.")
+    static let sandbox = Option(
+        "sandbox", "POLICY", variable: "COINLEDGER_SANDBOX", fallback: "separate",
+        help: "What is done with purchases of the sandbox: refuse, separate (granted, but never "
+            + "mixed with real ones), or allow-list (as separate, for the listed accounts only).")
+    static let sandboxAccounts = Option(
+        "sandbox-accounts", "ID,ID…", variable: "COINLEDGER_SANDBOX_ACCOUNTS",
+        help: "The accounts of the allow-list.")
+    static let quantityMax = Option(
+        "quantity-max", "N", variable: "COINLEDGER_QUANTITY_MAX", fallback: "10",
+        help: "The largest quantity of one purchase.")
+    static let receiptURL = Option(
+        "verify-receipt-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_URL",
+        fallback: VerifyReceiptConfiguration().productionURL,
+        help: "Where app receipts are verified first.")
+    static let sandboxReceiptURL = Option(
+        "verify-receipt-sandbox-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_SANDBOX_URL",
+        fallback: VerifyReceiptConfiguration().sandboxURL,
+        help: "Where app receipts of the sandbox are verified.")
+    static let sharedSecret = Option(
+        nil, "SECRET", variable: "COINLEDGER_APP_STORE_SHARED_SECRET",
+        help: "The app's shared secret for verifyReceipt, if it needs one.")
+    static let verificationThreads = Option(
+        "verification-threads", "N", variable: "COINLEDGER_VERIFICATION_THREADS",
+        help: "Threads that verify signatures. As many as there are cores, unless given.")
+    static let logLevel = Option(
+        "log-level", "LEVEL", variable: "COINLEDGER_LOG_LEVEL", fallback: "info",
+        help: "The least that is logged: debug, info, warning or error. info has a line for each "
+            + "request.")
+
+    static let all = [
+        DatabaseOptions.url, listen, catalogue, roots, allowPrivateRoot, sandbox, sandboxAccounts,
+        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, logLevel,
+    ]
+
+    init(_ settings: Settings) throws {
+        listen = try ListenAddress(settings, ServiceOptions.listen)
+        roots = try ServiceOptions.roots(settings)
+        let catalogue = try ServiceOptions.catalogue(try settings.required(Self.catalogue))
+        policy = try ServiceOptions.policy(settings, catalogue)
+        receipts = try ServiceOptions.receipts(settings)
+        log = try ServiceOptions.log(settings)
+        verificationThreads =
+            settings.optional(ServiceOptions.verificationThreads) == nil
+            ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+            : Int(try settings.integer(ServiceOptions.verificationThreads, in: 1...256))
+    }
+
+    /// For `coinledger dev`, which knows everything itself.
+    init(
+        listen: ListenAddress, roots: RootCertificates, policy: PurchasePolicy,
+        receipts: VerifyReceiptConfiguration, log: Log
+    ) {
+        self.listen = listen
+        self.roots = roots
+        self.policy = policy
+        self.receipts = receipts
+        self.log = log
+        verificationThreads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+
+    static func catalogue(_ path: String) throws(UsageError) -> Catalogue {
+        let bytes = try FileContents.read(path)
+        do throws(CatalogueFile.Invalid) {
+            return try CatalogueFile.parse(bytes)
+        } catch {
+            throw UsageError("\(path): \(error.reason)")
+        }
+    }
+
+    static func log(_ settings: Settings) throws(UsageError) -> Log {
+        let name = try settings.required(logLevel)
+        guard let level = Log.Level(name) else {
+            throw UsageError("\(logLevel.name): there is no level \(name)")
+        }
+        return .standardError(minimum: level)
+    }
+
+    static func policy(
+        _ settings: Settings, _ catalogue: Catalogue
+    ) throws(UsageError) -> PurchasePolicy {
+        PurchasePolicy(
+            catalogue: catalogue, sandbox: try sandbox(settings),
+            quantityMax: try settings.integer(quantityMax, in: 1...1_000_000))
+    }
+
+    private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
+        let paths = settings.values(roots)
+        guard !paths.isEmpty else {
+            _ = try settings.required(roots)
+            throw UsageError("\(roots.name) is missing")
+        }
+        var files: [[UInt8]] = []
+        for path in paths { files.append(try FileContents.read(path)) }
+        let allowPrivate = try settings.isOn(allowPrivateRoot)
+        do throws(RootCertificateError) {
+            return try RootCertificates(files: files, allowPrivate: allowPrivate)
+        } catch {
+            throw UsageError(error.sentence(paths))
+        }
+    }
+
+    private static func sandbox(_ settings: Settings) throws(UsageError) -> SandboxPolicy {
+        switch try settings.required(sandbox) {
+        case "refuse": return .refuse
+        case "separate": return .separate
+        case "allow-list":
+            var accounts: Set<AccountID> = []
+            for part in try settings.required(sandboxAccounts).split(separator: ",") {
+                guard let account = AccountID(String(part)) else {
+                    throw UsageError("\(sandboxAccounts.name): \(part) is no account id")
+                }
+                accounts.insert(account)
+            }
+            return .allowList(accounts)
+        case let text: throw UsageError("\(sandbox.name): there is no policy \(text)")
+        }
+    }
+
+    private static func receipts(
+        _ settings: Settings
+    ) throws(UsageError) -> VerifyReceiptConfiguration {
+        var configuration = VerifyReceiptConfiguration()
+        configuration.productionURL = try url(settings, receiptURL)
+        configuration.sandboxURL = try url(settings, sandboxReceiptURL)
+        configuration.sharedSecret = settings.optional(sharedSecret)
+        return configuration
+    }
+
+    private static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
+        let text = try settings.required(option)
+        guard text.hasPrefix("https://") || text.hasPrefix("http://") else {
+            throw UsageError("\(option.name): \(text) isn't a URL of https or http")
+        }
+        return text
+    }
+}
+
+extension RootCertificateError {
+    fileprivate func sentence(_ paths: [String]) -> String {
+        switch self {
+        case .noFile: "no root certificate is given"
+        case .tooMany: "too many root certificates are given"
+        case .notACertificate(let file): "\(paths[file]) holds no certificate"
+        case .notPinned(let file, let fingerprint):
+            "\(paths[file]) isn't a root of Apple's (SHA-256 \(fingerprint)); "
+                + "--allow-private-root would take it"
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import AppStoreStandIn
+import Base
+import CoinLedgerServer
+import PrivatePostgres
+import TestSupport
+import Testing
+
+/// Everything one test needs: a shop, a ledger, and services that serve it.
+struct World: Sendable {
+    let shop: Shop
+    let ledger: LedgerDatabase
+    let folder: TemporaryFolder
+    let services: [ServiceProcess]
+    private let options: [String]
+    /// What is asked in place of the shop about app receipts.
+    private let verifierURL: String?
+    private let environment: [String: String]
+
+    static let catalogue = """
+        {"version": "test-1", "bundleIds": ["com.nonchalant"], "products": [
+          {"productId": "coins100", "paid": 100},
+          {"productId": "coins500", "paid": 500},
+          {"productId": "com.nonchalant.consumable1", "paid": 100, "bonus": 10},
+          {"productId": "coins90_old", "paid": 90, "validUntil": "2020-01-01T00:00:00Z"}
+        ]}
+        """
+
+    /// Runs `body` with `services` fresh processes on one fresh database, stops them, and checks
+    /// that they stop as they should and leave a ledger in which everything adds up.
+    static func run(
+        services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
+        verifierURL: String? = nil, ledger: () throws -> LedgerDatabase = LedgerDatabase.create,
+        _ body: (World) throws -> Void
+    ) throws {
+        let folder = try TemporaryFolder()
+        let shop = try Shop()
+        defer {
+            shop.close()
+            folder.remove()
+        }
+        try write(catalogue, to: folder.path + "/catalogue.json")
+        try write(shop.store.authority.root.pem, to: folder.path + "/root.pem")
+        let ledger = try ledger()
+        var world = World(
+            shop: shop, ledger: ledger, folder: folder, services: [], options: options,
+            verifierURL: verifierURL, environment: environment)
+        var services: [ServiceProcess] = []
+        defer { for service in services where service.isRunning { service.kill() } }
+        for _ in 0..<count { services.append(try world.startService()) }
+        world = World(
+            shop: shop, ledger: ledger, folder: folder, services: services, options: options,
+            verifierURL: verifierURL, environment: environment)
+        try body(world)
+        for service in services where service.isRunning {
+            #expect(service.stop() == .code(0), "\(service.output.suffix(2000))")
+        }
+        #expect(try LedgerChecks.findings(ledger.adminURL) == [])
+    }
+
+    /// The options that every service of this world gets.
+    var serveOptions: [String] {
+        let verifier = verifierURL ?? shop.url
+        return [
+            "--catalogue", folder.path + "/catalogue.json", "--app-store-root",
+            folder.path + "/root.pem", "--allow-private-root", "--verify-receipt-url",
+            verifier + "/verifyReceipt", "--verify-receipt-sandbox-url",
+            verifier + "/sandbox/verifyReceipt",
+        ] + options
+    }
+
+    /// Starts one more service on the same database.
+    func startService(databaseURL: String? = nil) throws -> ServiceProcess {
+        try ServiceProcess.start(
+            serveOptions,
+            environment: environment.merging(
+                ["COINLEDGER_DATABASE_URL": databaseURL ?? ledger.serviceURL]) { $1 },
+            log: "\(folder.path)/service-\(UInt32.random(in: .min ... .max)).log")
+    }
+
+    var port: UInt16 { services.first?.port ?? 0 }
+
+    /// Asks once, and expects that the answer is one that the API's document promises.
+    func ask(_ question: HTTPQuestion, port: UInt16? = nil) throws -> HTTPAnswer {
+        let answer = try HTTPConnection(port: port ?? self.port).ask(question)
+        let findings = World.contract.findings(question.method, question.path, answer)
+        #expect(findings == [], "\(question.method) \(question.path): \(answer.text)")
+        return answer
+    }
+
+    private static let contract = OpenAPIContract(
+        (try? JSON.parse(OpenAPIDocument.bytes)) ?? .null)
+
+    func get(_ path: String, key: String? = nil) throws -> HTTPAnswer {
+        try ask(
+            HTTPQuestion(
+                "GET", path,
+                headers: [("Authorization", "Bearer \(key ?? ledger.keys.backend)")]))
+    }
+
+    /// The request that posts a receipt.
+    func posting(_ receipt: String, to account: String) -> HTTPQuestion {
+        let body: JSON = ["receipt": .string(receipt)]
+        return posting(body: body.bytes, to: account)
+    }
+
+    func posting(body: [UInt8], to account: String) -> HTTPQuestion {
+        HTTPQuestion(
+            "POST", "/v1/accounts/\(account)/receipts",
+            headers: [
+                ("Authorization", "Bearer \(ledger.keys.backend)"),
+                ("Content-Type", "application/json"),
+            ], body: body)
+    }
+
+    func post(_ receipt: String, to account: String = "u1") throws -> HTTPAnswer {
+        try ask(posting(receipt, to: account))
+    }
+
+    func post(_ sale: StandInSale, to account: String = "u1") throws -> HTTPAnswer {
+        try post(sale.signedTransaction, to: account)
+    }
+
+    func linkToken(
+        _ token: String, to account: String, port: UInt16? = nil
+    ) throws -> HTTPAnswer {
+        let body: JSON = ["appAccountToken": .string(token)]
+        var question = posting(body: body.bytes, to: account)
+        question.method = "PUT"
+        question.path = "/v1/accounts/\(account)/app-account-token"
+        return try ask(question, port: port)
+    }
+
+    /// Paid and free coins of an account.
+    func total(_ account: String = "u1") throws -> Int64? {
+        try get("/v1/accounts/\(account)/balance").json["total"]?.integer
+    }
+
+    func audit() throws -> Program.Run {
+        try Program.run(
+            ["audit"], environment: ["COINLEDGER_DATABASE_URL": ledger.serviceURL])
+    }
+}
+
+extension HTTPAnswer {
+    /// What became of each transaction, by its id.
+    var outcomes: [String: String] {
+        var outcomes: [String: String] = [:]
+        for entry in json["transactions"]?.array ?? [] {
+            outcomes[entry["transactionId"]?.string ?? ""] = entry["outcome"]?.string
+        }
+        return outcomes
+    }
+
+    /// Whether each transaction may be finished, by its id.
+    var finish: [String: Bool] {
+        var finish: [String: Bool] = [:]
+        for entry in json["transactions"]?.array ?? [] {
+            finish[entry["transactionId"]?.string ?? ""] = entry["finish"]?.bool
+        }
+        return finish
+    }
+
+    var isRetryable: Bool? { json["retryable"]?.bool }
+}
