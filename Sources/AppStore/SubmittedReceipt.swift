@@ -13,7 +13,9 @@ package enum SubmittedReceipt: Hashable, Sendable {
     /// - Throws: `ReceiptShapeError` naming what was found instead.
     package static func detect(_ text: String) throws(ReceiptShapeError) -> SubmittedReceipt {
         guard text.utf8.count <= bytesMax else { throw .tooLarge }
-        let bytes = trimmed(Array(text.utf8))
+        let all = Array(text.utf8)
+        if isSignedTransaction(all[...]) { return .signedTransaction(text) }
+        let bytes = trimmed(all)
         guard let first = bytes.first else { throw .empty }
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["): throw ReceiptShapeError(structured: bytes)
@@ -31,15 +33,26 @@ package enum SubmittedReceipt: Hashable, Sendable {
     private static func signedTransaction(
         _ bytes: [UInt8]
     ) throws(ReceiptShapeError) -> SubmittedReceipt {
-        let segments = bytes.split(
-            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let isSigned =
-            segments.count == 3
-            && segments.allSatisfy { segment in
-                !segment.isEmpty && segment.count % 4 != 1 && segment.allSatisfy(isURLDigit)
-            }
-        guard isSigned else { throw .notASignedTransaction }
+        guard isSignedTransaction(bytes[...]) else { throw .notASignedTransaction }
         return .signedTransaction(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Whether these are three segments of base64url digits, none of them empty or of a length
+    /// that encodes nothing. That each is right is seen when it's decoded.
+    private static func isSignedTransaction(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var dots = 0
+        var length = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: ".") {
+                guard length % 4 != 1, length > 0 else { return false }
+                dots += 1
+                length = 0
+            } else {
+                guard isURLDigit(byte) else { return false }
+                length += 1
+            }
+        }
+        return dots == 2 && length > 0 && length % 4 != 1
     }
 
     private static func appReceipt(
@@ -73,7 +86,6 @@ package enum SubmittedReceipt: Hashable, Sendable {
         return start == bytes.endIndex ? [] : Array(bytes[start...end])
     }
 
-    /// Whether it's one of base64url; that the whole is right is seen when it's decoded.
     private static func isURLDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -44,32 +44,45 @@ struct JSONWriter {
         bytes[start...].reverse()
     }
 
+    private mutating func write(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        // A native string lends its bytes; any other is copied first.
+        let isWritten: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
+            unsafe write($0.span)
+        }
+        if isWritten == nil { write(Array(text.utf8).span) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func write(_ text: borrowing Span<UInt8>) {
+        var start = 0
+        for index in text.indices where JSONWriter.isEscaped(text[index]) {
+            append(text.extracting(start..<index))
+            writeEscape(text[index])
+            start = index + 1
+        }
+        append(text.extracting(start..<text.count))
+    }
+
+    private mutating func append(_ text: borrowing Span<UInt8>) {
+        unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    }
+
     private static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    private mutating func write(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        guard text.utf8.contains(where: JSONWriter.isEscaped) else {
-            bytes.append(contentsOf: text.utf8)
-            bytes.append(UInt8(ascii: "\""))
-            return
+    private mutating func writeEscape(_ byte: UInt8) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0..<0x20:
+            bytes.append(contentsOf: "u00".utf8)
+            bytes.append(Hex.digit(byte >> 4))
+            bytes.append(Hex.digit(byte & 15))
+        default: bytes.append(byte)
         }
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x0A: bytes.append(contentsOf: #"\n"#.utf8)
-            case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
-            case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
-            case 0..<0x20:
-                bytes.append(contentsOf: #"\u00"#.utf8)
-                bytes.append(Hex.digit(byte >> 4))
-                bytes.append(Hex.digit(byte & 15))
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -116,8 +116,9 @@ final class RunningService: Sendable {
         log.info("stopping")
         await server.drain(milliseconds: RunningService.drainMilliseconds)
         projection.cancel()
-        await projection.value
+        // Closing ends a projection that waits for a database which doesn't answer.
         store.close()
+        await projection.value
         client.stop()
         workers.stop()
         log.info("stopped")
