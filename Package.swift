@@ -107,8 +107,14 @@ let package = Package(
         // What tests share.
         .target(
             name: "TestSupport",
-            dependencies: ["Base", "CLinux", "CPostgres", "EventLoop", "PrivatePostgres"],
+            dependencies: [
+                "Base", "CLinux", "CPostgres", "EventLoop", "EventStore", "Postgres",
+                "PostgresEventStore", "PrivatePostgres", "Telemetry",
+            ],
             path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "LedgerTestSupport", dependencies: ["CoinLedger"],
+            path: "Tests/LedgerTestSupport", swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
         tests("AppStoreTests", ["AppStore", "AppStoreStandIn", "Base"]),
@@ -121,6 +127,15 @@ let package = Package(
         tests(
             "AppStoreStandInTests",
             ["AppStore", "AppStoreStandIn", "Base", "HTTPServer"]),
+        tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
+        tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
+        tests(
+            "LedgerTests",
+            [
+                "AppStore", "Base", "CoinLedger", "CoinLedgerService", "EventLoop", "EventStore",
+                "InMemoryEventStore", "LedgerSchema", "LedgerTestSupport", "Postgres",
+                "PostgresEventStore", "PrivatePostgres", "Telemetry", "TestSupport",
+            ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),

@@ -1,3 +1,4 @@
+import Base
 import COpenSSL
 
 /// The public key of a certificate whose chain was verified.
@@ -5,6 +6,15 @@ import COpenSSL
     // Sendable: the key isn't changed, and OpenSSL allows any number of threads to verify with it.
     /// Freed with this object.
     private let handle: OpaquePointer
+    private let use = Lock(Use())
+
+    private struct Use {
+        var count = 0
+        var precomputed: PrecomputedKey?
+    }
+
+    /// The use at which tables are made: a key that's hardly used never repays them.
+    static let usesBeforeTables = 16
 
     /// Nil unless the certificate's key lies on P-256.
     init?(_ certificate: Certificate) {
@@ -23,6 +33,25 @@ import COpenSSL
 
     /// Whether `signature`, r and s of 32 bytes each, is one of `bytes` by this key (ES256).
     func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
+        precomputed()?.verifies(signature, ofDigest: Digest.sha256(bytes))
+            ?? verifiesWithoutTables(signature, of: bytes)
+    }
+
+    /// The tables, if the key has been used often enough. One caller makes them, while others go on
+    /// without.
+    private func precomputed() -> PrecomputedKey? {
+        let (known, isDue) = use.withLock { use in
+            use.count += 1
+            return (use.precomputed, use.count == VerifiedKey.usesBeforeTables)
+        }
+        guard known == nil, isDue else { return known }
+        let made = unsafe PrecomputedKey(handle)
+        use.withLock { $0.precomputed = made }
+        return made
+    }
+
+    /// The same, by OpenSSL's own verification.
+    func verifiesWithoutTables(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         guard let signature = derSignature(signature), let context = unsafe EVP_MD_CTX_new() else {
             return false
         }

@@ -1,4 +1,6 @@
 #pragma once
+// Elliptic curves by their own functions, which OpenSSL 3 would rather have behind EVP.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>

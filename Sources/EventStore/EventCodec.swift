@@ -100,7 +100,7 @@ package enum EventCodec {
             key: try purchaseKey(payload),
             originalTransactionID: try payload.value("originalTransactionId", TransactionID.init),
             productID: try payload.string("productId"),
-            quantity: try payload.integer("quantity"), price: price,
+            quantity: try payload.count("quantity"), price: price,
             storefront: try payload.optional("storefront", \JSON.string),
             purchasedAt: try payload.value("purchasedAt", Timestamp.init),
             signedAt: try payload.optionalValue("signedAt", Timestamp.init),
@@ -149,7 +149,7 @@ package enum EventCodec {
         for lot in try payload.payloads("lots") {
             lots.append(
                 Lot(
-                    number: try lot.integer("number"),
+                    number: try lot.count("number"),
                     kind: try lot.value("kind", Lot.Kind.init(rawValue:)),
                     coins: try lot.coins("coins"),
                     expiresAt: try lot.optionalValue("expiresAt", Timestamp.init)))

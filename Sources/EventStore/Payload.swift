@@ -31,6 +31,13 @@ struct Payload {
         return value
     }
 
+    /// A number of things that are counted from 1, within what every JSON reader holds exactly.
+    func count(_ name: String) throws(PayloadError) -> Int64 {
+        let value = try integer(name)
+        guard (1...Coins.amountMax).contains(value) else { throw .malformed(name) }
+        return value
+    }
+
     func coins(_ name: String) throws(PayloadError) -> Coins {
         guard let coins = Coins(try integer(name)) else { throw .malformed(name) }
         return coins

@@ -49,7 +49,7 @@ package actor InMemoryEventStore: EventStore {
     package func events(
         in lane: Lane, after position: Int64, limit: Int
     ) throws(EventStoreError) -> [StoredEvent] {
-        Array((log[lane] ?? []).dropFirst(Int(position)).prefix(limit))
+        Array((log[lane] ?? []).drop { $0.id.position <= position }.prefix(limit))
     }
 
     package func heads() throws(EventStoreError) -> [Lane: Int64] {

@@ -30,7 +30,7 @@ package struct Migrator: Sendable {
         package let laneCount: Int64
     }
 
-    /// - Parameter laneCount: for a ledger that is new; one that exists keeps its number.
+    /// - Parameter laneCount: for a ledger that is new, 1 to 1024; one that exists keeps its number.
     /// - Throws: `.corrupt` if a step that was taken before has another checksum now.
     package func migrate(laneCount: Int64) async throws(EventStoreError) -> Result {
         try await reading { () throws(PostgresError) -> Result in

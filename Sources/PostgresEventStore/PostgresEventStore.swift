@@ -30,18 +30,27 @@ package struct PostgresEventStore: EventStore {
         ]
         let readers = PostgresClient(
             configuration, connections: readerConnections, on: loop, log: log)
-        let laneCount = try await reading { () throws(PostgresError) -> Int64 in
-            let rows = try await readers.execute(Statements.laneCount)
-            return try rows.int8(0, 0)
-        }
-        guard laneCount > 0 else {
+        let laneCount: Int64
+        do throws(EventStoreError) {
+            laneCount = try await PostgresEventStore.laneCount(readers)
+        } catch {
             readers.close()
-            throw .unavailable("the ledger has no lanes; migrate it first")
+            throw error
         }
         let writers = (0..<laneCount).map { _ in
             PostgresClient(configuration, connections: 1, on: loop, log: log)
         }
         return PostgresEventStore(laneCount: laneCount, writers: writers, readers: readers)
+    }
+
+    private static func laneCount(
+        _ readers: PostgresClient
+    ) async throws(EventStoreError) -> Int64 {
+        let count = try await reading { () throws(PostgresError) -> Int64 in
+            try await readers.execute(Statements.laneCount).int8(0, 0)
+        }
+        guard count > 0 else { throw .unavailable("the ledger has no lanes; migrate it first") }
+        return count
     }
 
     /// Closes every connection.

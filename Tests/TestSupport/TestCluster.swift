@@ -1,5 +1,4 @@
 import Base
-import CPostgres
 import Glibc
 import PrivatePostgres
 
@@ -21,7 +20,11 @@ package final class TestCluster: Sendable {
         do {
             let folder = try TemporaryFolder()
             let postgres = try PrivatePostgres.start(
-                folder: folder.path, settings: [("max_connections", "200")])
+                folder: folder.path,
+                // No test kills this server, so that nothing is lost by not waiting for the disk.
+                settings: [
+                    ("max_connections", "200"), ("fsync", "off"), ("full_page_writes", "off"),
+                ])
             ownServer.withLock { $0 = (folder, postgres) }
             atexit(removeOwnServer)
             return TestCluster(adminURL: postgres.adminURL)
@@ -32,18 +35,24 @@ package final class TestCluster: Sendable {
 
     /// Runs SQL as the administrator on the database `postgres`, blocking.
     package func admin(_ sql: String) throws(TestDatabaseError) {
-        _ = try BlockingConnection.rows(of: sql, on: adminURL)
+        _ = try BlockingConnection.run(sql, on: adminURL)
+    }
+
+    /// The server's Unix socket.
+    ///
+    /// - Throws: `TestDatabaseError` if it's reached in another way.
+    package func socketPath() throws(TestDatabaseError) -> String {
+        let fields = BlockingConnection.fields(of: adminURL)
+        guard let host = fields["host"], host.hasPrefix("/") else {
+            throw TestDatabaseError(sqlState: nil, description: "the server has no socket folder")
+        }
+        return "\(host)/.s.PGSQL.\(fields["port"] ?? "5432")"
     }
 
     /// The connection string for a database of the cluster; `user` nil is the administrator.
     package func connectionString(database: String, user: String? = nil) -> String {
-        // libpq takes the last of repeated fields.
-        var fields = ["dbname=\(database)"]
-        if let user { fields.append("user=\(user)") }
-        guard adminURL.contains("://") else {
-            return ([adminURL] + fields).joined(separator: " ")
-        }
-        return adminURL + (adminURL.contains("?") ? "&" : "?") + fields.joined(separator: "&")
+        let string = ConnectionString.adding("dbname", database, to: adminURL)
+        return user.map { ConnectionString.adding("user", $0, to: string) } ?? string
     }
 }
 
@@ -56,57 +65,4 @@ private func removeOwnServer() {
     }
     try? own?.1.stop()
     own?.0.remove()
-}
-
-/// What libpq said when it was asked by a test.
-package struct TestDatabaseError: Error, CustomStringConvertible {
-    package let description: String
-}
-
-/// A connection for one script.
-package enum BlockingConnection {
-    /// Runs `sql` and returns the rows of its last statement as text; null is empty.
-    @discardableResult
-    package static func rows(
-        of sql: String, on connectionString: String
-    ) throws(TestDatabaseError) -> [[String]] {
-        let connection = PQconnectdb(connectionString)
-        defer { PQfinish(connection) }
-        guard PQstatus(connection) == CONNECTION_OK else {
-            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
-        }
-        let result = PQexec(connection, sql)
-        defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else {
-            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
-        }
-        return (0..<PQntuples(result)).map { row in
-            (0..<PQnfields(result)).map { String(cString: PQgetvalue(result, row, $0)) }
-        }
-    }
-}
-
-/// A connection that stays open, for transactions that others run into.
-package final class BlockingSession {
-    private let connection: OpaquePointer?
-
-    package init(_ connectionString: String) throws(TestDatabaseError) {
-        connection = PQconnectdb(connectionString)
-        guard PQstatus(connection) == CONNECTION_OK else {
-            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
-        }
-    }
-
-    deinit { PQfinish(connection) }
-
-    /// Runs one command, blocking.
-    package func run(_ sql: String) throws(TestDatabaseError) {
-        let result = PQexec(connection, sql)
-        defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else {
-            throw TestDatabaseError(description: String(cString: PQerrorMessage(connection)))
-        }
-    }
 }

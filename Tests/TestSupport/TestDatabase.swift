@@ -1,4 +1,3 @@
-import CPostgres
 import Glibc
 import Synchronization
 
@@ -29,9 +28,18 @@ package final class TestDatabase: Sendable {
         return TestDatabase(name: name)
     }
 
-    /// Runs SQL as the administrator, blocking.
-    package func run(_ sql: String) throws(TestDatabaseError) {
-        _ = try BlockingConnection.rows(of: sql, on: connectionString)
+    /// Runs SQL as the administrator or in another role, blocking; the last statement's rows.
+    @discardableResult
+    package func run(
+        _ sql: String, as role: String? = nil
+    ) throws(TestDatabaseError) -> [[String?]] {
+        let connectionString = role.map(self.connectionString(in:)) ?? connectionString
+        return try BlockingConnection.run(sql, on: connectionString)
+    }
+
+    /// The administrator's connection string, for sessions that act in another role.
+    package func connectionString(in role: String) -> String {
+        ConnectionString.adding("options", "-c role=\(role)", to: connectionString)
     }
 
     /// The rows of the last statement in `sql`, as text, read by the administrator; blocking.

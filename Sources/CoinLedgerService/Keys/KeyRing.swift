@@ -3,7 +3,8 @@ package import EventStore
 /// Tells what the bearer of a key may do.
 ///
 /// All keys are kept in memory and read again when they are older than `ageMillisecondsMax`, so
-/// that a revoked key is refused, and a new one taken, within a second on every instance.
+/// that a revoked key is refused within a second on every instance. A key that isn't known is looked
+/// for at once, unless strangers have caused as many readings as they may.
 package actor KeyRing {
     package enum Denial: Error, Hashable, Sendable {
         /// There is no such key in force.
@@ -15,12 +16,16 @@ package actor KeyRing {
     }
 
     package static let ageMillisecondsMax: Int64 = 500
+    /// How many readings unknown keys cause within `ageMillisecondsMax`.
+    package static let strangerReadingsMax = 20
 
     private let store: any APIKeyStore
     private let now: @Sendable () -> Int64
     private var keys: [String: APIKey] = [:]
     private var readAt: Int64?
-    private var reading: [CheckedContinuation<Void, Never>]?
+    private var reading: [CheckedContinuation<Bool, Never>]?
+    private var strangerReadings = 0
+    private var strangersSince: Int64 = 0
 
     /// - Parameter now: milliseconds of a clock that never goes back.
     package init(store: any APIKeyStore, now: @escaping @Sendable () -> Int64) {
@@ -38,9 +43,7 @@ package actor KeyRing {
         }
         let arrival = now()
         if isTooOld { await read() }
-        // A key made just now must be found: one reading may have begun before it was made, the
-        // next can't have. They follow each other, so that strangers cause one at a time.
-        for _ in 0..<2 where keys[text.id] == nil && (readAt ?? .min) <= arrival { await read() }
+        if keys[text.id] == nil { try await look(for: text.id, since: arrival) }
         guard !isTooOld else { throw .unavailable }
         guard let key = keys[text.id], text.matches(key), key.revokedAt == nil else {
             throw .unauthenticated
@@ -48,40 +51,66 @@ package actor KeyRing {
         guard key.scopes.contains(scope.rawValue) else { throw .forbidden }
     }
 
+    /// Reads until a key that had been made before `arrival` must have been found.
+    private func look(for id: String, since arrival: Int64) async throws(Denial) {
+        // One reading may have begun before the key was made, the next can't have. They follow
+        // each other, so that strangers cause one at a time.
+        for _ in 0..<2 where keys[id] == nil && (readAt ?? .min) <= arrival {
+            guard reading != nil || mayReadForStranger() else { return }
+            guard await read() else { throw .unavailable }
+        }
+    }
+
+    private func mayReadForStranger() -> Bool {
+        let now = now()
+        if now - strangersSince > KeyRing.ageMillisecondsMax {
+            (strangersSince, strangerReadings) = (now, 0)
+        }
+        guard strangerReadings < KeyRing.strangerReadingsMax else { return false }
+        strangerReadings += 1
+        return true
+    }
+
     private var isTooOld: Bool {
         guard let readAt else { return true }
         return now() - readAt > KeyRing.ageMillisecondsMax
     }
 
-    /// Reads all keys; whoever comes while that's under way waits for the same reading.
-    private func read() async {
+    /// Reads all keys, and answers whether that went well; whoever comes while it's under way waits
+    /// for the same reading.
+    @discardableResult
+    private func read() async -> Bool {
         if reading != nil {
-            await withCheckedContinuation { reading?.append($0) }
-            return
+            return await withCheckedContinuation { reading?.append($0) }
         }
         reading = []
         let begun = now()
+        let isRead: Bool
         do throws(EventStoreError) {
             let all = try await store.apiKeys()
             keys = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
             readAt = begun
+            isRead = true
         } catch {
             // What is known grows too old, and `check` says so.
+            isRead = false
         }
         let waiting = reading ?? []
         reading = nil
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiting { continuation.resume(returning: isRead) }
+        return isRead
     }
 
+    /// The key of `Bearer` credentials (RFC 6750, section 2.1): the scheme's letters may have either
+    /// case, and any number of blanks follows (RFC 9110, sections 11.1 and 11.4).
     private static func key(_ authorization: String?) -> APIKeyText? {
         guard let authorization else { return nil }
         let bytes = Array(authorization.utf8)
-        // The scheme's letters may have either case (RFC 9110, section 11.1).
-        guard bytes.count > scheme.count,
-            zip(bytes, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
+        guard bytes.count > scheme.count, bytes[scheme.count] == UInt8(ascii: " "),
+            zip(bytes, scheme).allSatisfy({ $0 | 0x20 == $1 })
         else { return nil }
-        return APIKeyText(bytes[scheme.count...])
+        return APIKeyText(bytes[scheme.count...].drop { $0 == UInt8(ascii: " ") })
     }
 
-    private static let scheme = Array("bearer ".utf8)
+    private static let scheme = Array("bearer".utf8)
 }

@@ -46,18 +46,49 @@ package struct Audit: Sendable {
         var fold = LaneFold(lane: lane, laneCount: store.laneCount)
         while fold.position < head {
             let page = try await store.events(
-                in: lane, after: fold.position, limit: Audit.pageSize)
+                in: lane, after: fold.position, limit: Audit.pageSize
+            ).prefix { $0.id.position <= head }
             guard !page.isEmpty else { break }
-            for event in page where event.id.position <= head { fold.take(event, &report) }
-            if fold.position == head { break }
+            for event in page { fold.take(event, &report) }
+            try await compare(fold.takeClaims(), of: lane, &report)
         }
         if fold.position != head {
             report.find("lane \(lane.number): head is \(head), but events end at \(fold.position)")
         }
+        let next = try await store.events(in: lane, after: head, limit: 1).first
+        let headNow = try await store.heads()[lane] ?? 0
+        if let next, next.id.position > headNow {
+            report.find("lane \(lane.number): head is \(headNow), but events go on to \(next.id)")
+        }
         // Accounts that went on meanwhile are compared at the version they had.
-        let moved = try await store.heads()[lane] != head
+        let moved = headNow != head
         try await compareAccounts(&fold, moved, &report)
         try await compareLots(&fold, &report)
+    }
+
+    /// Compares what events claimed with the claims that are kept.
+    private func compare(
+        _ claims: LaneFold.Claims, of lane: Lane, _ report: inout Report
+    ) async throws(EventStoreError) {
+        let request = LoadRequest(
+            lane: lane, accounts: [], purchases: claims.purchases.map(\.key),
+            tokens: claims.tokens.map(\.token))
+        let kept: Facts
+        do throws(EventStoreError) {
+            kept = try await store.load(request).facts
+        } catch .corrupt(let reason) {
+            report.find("lane \(lane.number): claims can't be read: \(reason)")
+            return
+        }
+        for (key, claim) in claims.purchases where kept.claims[key] != claim {
+            let found = kept.claims[key].map { "\($0)" } ?? "nothing"
+            report.find(
+                "event \(claim.grant): its claim on \(key.transactionID) is kept as \(found)")
+        }
+        for (token, account, id) in claims.tokens where kept.tokenOwners[token] != account {
+            let found = kept.tokenOwners[token].map { "\($0)" } ?? "nothing"
+            report.find("event \(id): its link of \(token) is kept as \(found)")
+        }
     }
 
     private func compareAccounts(
@@ -108,60 +139,6 @@ package struct Audit: Sendable {
             report.find(
                 "account \(id): \(counts[id, default: 0]) lots are kept, "
                     + "but its events granted \(account.lotCount)")
-        }
-    }
-}
-
-/// The fold of one lane's events.
-private struct LaneFold {
-    let lane: Lane
-    private let laneCount: Int64
-    private(set) var position: Int64 = 0
-    private(set) var accounts: [AccountID: Account] = [:]
-    private var lots: [GrantID: ProjectedLot] = [:]
-
-    private struct GrantID: Hashable {
-        let account: AccountID
-        let number: Int64
-    }
-
-    init(lane: Lane, laneCount: Int64) {
-        self.lane = lane
-        self.laneCount = laneCount
-    }
-
-    mutating func take(_ event: StoredEvent, _ report: inout Audit.Report) {
-        report.events += 1
-        if event.id.position != position + 1 {
-            report.find("lane \(lane.number): after \(position) comes \(event.id.position)")
-        }
-        position = event.id.position
-        if Lane.of(event.account, count: laneCount) != lane {
-            report.find("event \(event.id): account \(event.account) belongs to another lane")
-        }
-        do throws(EventStoreError) {
-            var account = accounts[event.account] ?? .new
-            account.evolve(try event.decoded())
-            if event.version != account.version {
-                report.find(
-                    "event \(event.id): version \(event.version) of \(event.account) "
-                        + "where \(account.version) is due")
-            }
-            accounts[event.account] = account
-            for lot in try LotProjector.lots(of: event) {
-                lots[GrantID(account: lot.account, number: lot.lot.number)] = lot
-            }
-        } catch {
-            report.find("event \(event.id): \(error)")
-        }
-    }
-
-    func compare(_ kept: ProjectedLot, _ report: inout Audit.Report) {
-        let folded = lots[GrantID(account: kept.account, number: kept.lot.number)]
-        if folded != kept {
-            report.find(
-                "lot \(kept.lot.number) of \(kept.account): kept as \(kept), "
-                    + "but its events say \(folded.map { "\($0)" } ?? "nothing")")
         }
     }
 }

@@ -1,4 +1,4 @@
-import AppStore
+package import AppStore
 package import CoinLedger
 
 /// What a verified transaction must be to be worth coins.
@@ -14,8 +14,10 @@ package struct PurchasePolicy: Sendable {
         self.quantityMax = quantityMax
     }
 
+    /// What `transaction` claims and is worth.
+    ///
     /// - Throws: the first reason for which `transaction` isn't worth anything to `account`.
-    func grant(
+    package func grant(
         for transaction: StoreTransaction, to account: AccountID
     ) throws(PurchaseRefusalReason) -> PurchaseGrant {
         guard catalogue.bundleIDs.contains(transaction.bundleID) else { throw .wrongApp }

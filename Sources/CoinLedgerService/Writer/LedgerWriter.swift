@@ -81,7 +81,8 @@ package actor LedgerWriter {
     /// Carries out one batch, however many attempts that takes within the limits, and answers it.
     private func commit(_ batch: [QueuedCommand]) async {
         var conflicts = 0
-        var unknowns = 0
+        var isUnknown = false
+        var unknownAttempts = 0
         while true {
             do throws(EventStoreError) {
                 let decisions = try await decide(batch)
@@ -98,14 +99,15 @@ package actor LedgerWriter {
                 case .resultUnknown:
                     // The batch may have been committed. Deciding it again tells: its claims then
                     // bear the commands' own ids.
-                    unknowns += 1
+                    isUnknown = true
                     telemetry.unknownResults.increment()
                     log.warning(
                         "commit result unknown", ["lane": lane.number, "error": "\(error)"])
-                case .unavailable where unknowns > 0: unknowns += 1
                 case .unavailable, .corrupt: break
                 }
-                if unknowns > 0, unknowns <= limits.unknownResultAttemptsMax {
+                // From then on every failure is one more vain attempt to learn the result.
+                if isUnknown { unknownAttempts += 1 }
+                if isUnknown, unknownAttempts <= limits.unknownResultAttemptsMax {
                     await pause(limits.unknownResultPauseMilliseconds)
                     continue
                 }

@@ -1,0 +1,99 @@
+import COpenSSL
+
+/// A public key on P-256 with tables of its multiples, which halve the cost of a verification.
+///
+/// Verifying means to compute `u1·G + u2·Q` (FIPS 186-5, section 6.4.2). OpenSSL has tables for the
+/// generator G only; a group whose generator is the key Q gets them for Q. The App Store signs with
+/// one key for years, so the tables' 26 ms are soon repaid.
+@safe final class PrecomputedKey: @unchecked Sendable {
+    // Sendable: neither group is changed after `init`, and OpenSSL only reads them.
+    /// Freed with this object, as is the next.
+    private let curve: OpaquePointer
+    private let curveOfKey: OpaquePointer
+
+    /// Nil if OpenSSL makes no tables for the key.
+    init?(_ key: OpaquePointer) {
+        guard let legacy = unsafe EVP_PKEY_get1_EC_KEY(key) else { return nil }
+        defer { unsafe EC_KEY_free(legacy) }
+        guard let curve = unsafe EC_GROUP_dup(EC_KEY_get0_group(legacy)) else { return nil }
+        guard let curveOfKey = unsafe EC_GROUP_dup(curve) else {
+            unsafe EC_GROUP_free(curve)
+            return nil
+        }
+        unsafe self.curve = curve
+        unsafe self.curveOfKey = curveOfKey
+        let hasTables =
+            unsafe EC_GROUP_set_generator(
+                curveOfKey, EC_KEY_get0_public_key(legacy), EC_GROUP_get0_order(curve),
+                EC_GROUP_get0_cofactor(curve)) == 1
+            && EC_GROUP_precompute_mult(curveOfKey, nil) == 1
+            && EC_GROUP_have_precompute_mult(curveOfKey) == 1
+        guard hasTables else {
+            ERR_clear_error()
+            return nil
+        }
+    }
+
+    deinit {
+        unsafe EC_GROUP_free(curve)
+        unsafe EC_GROUP_free(curveOfKey)
+    }
+
+    /// Whether `signature`, r and s of 32 bytes each, is one of a text with this SHA-256.
+    func verifies(_ signature: [UInt8], ofDigest digest: [UInt8]) -> Bool {
+        guard signature.count == 64, digest.count == Digest.sha256Bytes,
+            let context = unsafe BN_CTX_new()
+        else { return false }
+        unsafe BN_CTX_start(context)
+        defer {
+            unsafe BN_CTX_end(context)
+            unsafe BN_CTX_free(context)
+            ERR_clear_error()
+        }
+        guard let order = unsafe EC_GROUP_get0_order(curve),
+            let r = unsafe number(signature[..<32], context),
+            let s = unsafe number(signature[32...], context),
+            let e = unsafe number(digest[...], context), unsafe isBelow(order, r),
+            unsafe isBelow(order, s),
+            let inverse = unsafe BN_mod_inverse(nil, s, order, context)
+        else { return false }
+        defer { unsafe BN_free(inverse) }
+        guard let u1 = unsafe BN_CTX_get(context), let u2 = unsafe BN_CTX_get(context),
+            unsafe BN_mod_mul(u1, e, inverse, order, context) == 1,
+            unsafe BN_mod_mul(u2, r, inverse, order, context) == 1,
+            let x = unsafe sumOfMultiples(u1, u2, context),
+            unsafe BN_nnmod(x, x, order, context) == 1
+        else { return false }
+        return unsafe BN_cmp(x, r) == 0
+    }
+
+    /// The x coordinate of `u1·G + u2·Q`; nil for the point at infinity, which has none.
+    private func sumOfMultiples(
+        _ u1: OpaquePointer, _ u2: OpaquePointer, _ context: OpaquePointer
+    ) -> OpaquePointer? {
+        guard let sum = unsafe EC_POINT_new(curve), let other = unsafe EC_POINT_new(curveOfKey)
+        else { preconditionFailure("OpenSSL has no memory for a point") }
+        defer {
+            unsafe EC_POINT_free(sum)
+            unsafe EC_POINT_free(other)
+        }
+        guard let x = unsafe BN_CTX_get(context),
+            unsafe EC_POINT_mul(curve, sum, u1, nil, nil, context) == 1,
+            unsafe EC_POINT_mul(curveOfKey, other, u2, nil, nil, context) == 1,
+            unsafe EC_POINT_add(curve, sum, sum, other, context) == 1,
+            unsafe EC_POINT_get_affine_coordinates(curve, sum, x, nil, context) == 1
+        else { return nil }
+        return unsafe x
+    }
+
+    private func number(_ bytes: ArraySlice<UInt8>, _ context: OpaquePointer) -> OpaquePointer? {
+        guard let number = unsafe BN_CTX_get(context) else { return nil }
+        return unsafe bytes.withUnsafeBufferPointer {
+            unsafe BN_bin2bn($0.baseAddress, Int32($0.count), number)
+        }
+    }
+
+    private func isBelow(_ order: OpaquePointer, _ number: OpaquePointer) -> Bool {
+        unsafe BN_is_zero(number) == 0 && BN_cmp(number, order) < 0
+    }
+}

@@ -1,0 +1,151 @@
+import Base
+import CoinLedger
+import EventStore
+
+/// A store that counts, holds appends back, and fails as it's told to.
+final class ScriptedStore: EventStore {
+    enum Fault: Hashable {
+        case conflict, unavailable, corrupt
+        /// The answer is lost, and the batch with it.
+        case unknownBefore
+        /// The batch is appended, but the answer is lost.
+        case unknownAfter
+    }
+
+    private struct State {
+        var faults: [Fault] = []
+        var metFaults: [Fault] = []
+        var endlessFault: Fault?
+        var loadFaults: [EventStoreError] = []
+        var batchSizes: [Int] = []
+        var loadedAccounts: [Set<AccountID>] = []
+        var accountReads: [Int] = []
+        var isHeld = false
+        var held: [CheckedContinuation<Void, Never>] = []
+        var whenHeld: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let inner: any EventStore
+    private let state = Lock(State())
+
+    init(_ inner: any EventStore) { self.inner = inner }
+
+    var laneCount: Int64 { inner.laneCount }
+
+    /// What the next appends meet, one each; then all go well.
+    func fail(_ faults: Fault...) { state.withLock { $0.faults += faults } }
+    /// The same in place of those that haven't been met yet.
+    func replaceFaults(by faults: [Fault]) {
+        state.withLock { ($0.faults, $0.metFaults) = (faults, []) }
+    }
+    /// What appends have met since `replaceFaults`.
+    var metFaults: [Fault] { state.withLock { $0.metFaults } }
+    /// What every append meets from now on, once the list of `fail` is used up.
+    func failAlways(_ fault: Fault?) { state.withLock { $0.endlessFault = fault } }
+    func failLoads(_ errors: EventStoreError...) { state.withLock { $0.loadFaults += errors } }
+
+    /// How many commands' worth of grants each append held: its claims.
+    var batchSizes: [Int] { state.withLock { $0.batchSizes } }
+    var appends: Int { batchSizes.count }
+    /// The accounts that each load asked for.
+    var loadedAccounts: [Set<AccountID>] { state.withLock { $0.loadedAccounts } }
+    var accountReads: [Int] { state.withLock { $0.accountReads } }
+
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    func release() {
+        let held = state.withLock { state in
+            state.isHeld = false
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    /// Returns when something is held back.
+    func waitUntilHeld() async {
+        await withCheckedContinuation { continuation in
+            let isHeld = state.withLock { state in
+                if state.held.isEmpty { state.whenHeld.append(continuation) }
+                return !state.held.isEmpty
+            }
+            if isHeld { continuation.resume() }
+        }
+    }
+
+    private func waitIfHeld() async {
+        await withCheckedContinuation { continuation in
+            let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
+                guard state.isHeld else { return nil }
+                state.held.append(continuation)
+                defer { state.whenHeld = [] }
+                return state.whenHeld
+            }
+            guard let waiting else { return continuation.resume() }
+            for other in waiting { other.resume() }
+        }
+    }
+
+    func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded {
+        let fault: EventStoreError? = state.withLock { state in
+            state.loadedAccounts.append(Set(request.accounts))
+            return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
+        }
+        if let fault { throw fault }
+        return try await inner.load(request)
+    }
+
+    func append(_ batch: Batch) async throws(EventStoreError) {
+        await waitIfHeld()
+        let fault: Fault? = state.withLock { state in
+            state.batchSizes.append(batch.claims.count)
+            let fault = state.faults.isEmpty ? state.endlessFault : state.faults.removeFirst()
+            if let fault { state.metFaults.append(fault) }
+            return fault
+        }
+        switch fault {
+        case nil: try await inner.append(batch)
+        case .conflict: throw .conflict
+        case .unavailable: throw .unavailable("told to")
+        case .corrupt: throw .corrupt("told to")
+        case .unknownBefore: throw .resultUnknown("before")
+        case .unknownAfter:
+            try await inner.append(batch)
+            throw .resultUnknown("after")
+        }
+    }
+
+    func accounts(_ ids: [AccountID]) async throws(EventStoreError) -> [AccountID: Account] {
+        await waitIfHeld()
+        let fault: EventStoreError? = state.withLock { state in
+            state.accountReads.append(ids.count)
+            return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
+        }
+        if let fault { throw fault }
+        return try await inner.accounts(ids)
+    }
+
+    func events(
+        of account: AccountID, after version: Int64, limit: Int
+    ) async throws(EventStoreError) -> [StoredEvent] {
+        try await inner.events(of: account, after: version, limit: limit)
+    }
+
+    func events(
+        in lane: Lane, after position: Int64, limit: Int
+    ) async throws(EventStoreError) -> [StoredEvent] {
+        try await inner.events(in: lane, after: position, limit: limit)
+    }
+
+    func heads() async throws(EventStoreError) -> [Lane: Int64] { try await inner.heads() }
+
+    func accounts(
+        in lane: Lane, after id: AccountID?, limit: Int
+    ) async throws(EventStoreError) -> [(id: AccountID, account: Account)] {
+        try await inner.accounts(in: lane, after: id, limit: limit)
+    }
+
+    func record(_ refusal: PurchaseRefusal) async throws(EventStoreError) {
+        try await inner.record(refusal)
+    }
+}

@@ -1,0 +1,243 @@
+import CoinLedger
+import EventStore
+import LedgerTestSupport
+import Testing
+
+/// What every implementation of the store promises.
+@Suite struct `An event store` {
+    @Test(arguments: StoreKind.allCases)
+    func `begins empty`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            let loaded = try await store.load(request(0, ["u1"], ["T1"], [token]))
+            #expect(store.laneCount == 2)
+            #expect(loaded.head == 0)
+            #expect(loaded.accounts.isEmpty)
+            #expect(loaded.facts == Facts())
+            #expect(try await store.heads() == [0: 0, 1: 0])
+            #expect(try await store.accounts(["u1"]).isEmpty)
+            #expect(try await store.events(of: "u1", after: 0, limit: 10).isEmpty)
+            #expect(try await store.events(in: 0, after: 0, limit: 10).isEmpty)
+            #expect(try await store.accounts(in: 0, after: nil, limit: 10).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `gives back what was appended, byte for byte`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            let batch = TestBatch(head: 0).grant("T1", to: "u1", paid: 500, free: 50).link(
+                token, to: "u3"
+            ).batch
+            try await store.append(batch)
+            #expect(try await store.events(in: 0, after: 0, limit: 10) == batch.events)
+            #expect(try await store.heads() == [0: 3, 1: 0])
+            let loaded = try await store.load(
+                request(0, ["u1", "u3", "u9"], ["T1", "T2"], [token, otherToken]))
+            #expect(loaded.head == 3)
+            #expect(
+                loaded.accounts == [
+                    "u1": Account(
+                        version: 2, production: Balance(paid: 500, free: 50),
+                        sandbox: .zero, lotCount: 2),
+                    "u3": Account(version: 1, production: .zero, sandbox: .zero, lotCount: 0),
+                ])
+            #expect(
+                loaded.facts.claims == [
+                    .appStore("T1"): PurchaseClaim(
+                        account: "u1", command: .numbered(1),
+                        grant: EventID(lane: 0, position: 2),
+                        coins: GrantedCoins(paid: 500, free: 50))
+                ])
+            #expect(loaded.facts.tokenOwners == [token: "u3"])
+            #expect(try await store.accounts(["u1", "u9"]) == ["u1": batch.accounts["u1"]])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `keeps every instant and number there is`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            let event = StoredEvent(
+                id: EventID(lane: 0, position: 1), account: "u1", version: 1,
+                command: CommandID(high: .max, low: 0x8000_0000_0000_0001),
+                occurredAt: "0001-01-01T00:00:00.001Z", recordedAt: "9999-12-31T23:59:59.999Z",
+                type: "Anything", schemaVersion: .max, payload: [0, 255, 0x22])
+            let account = Account(
+                version: 1, production: Balance(paid: 9_007_199_254_740_991, free: 0),
+                sandbox: Balance(paid: 1, free: 2), lotCount: 3)
+            try await store.append(
+                Batch(
+                    lane: 0, expectedHead: 0, events: [event], accounts: ["u1": account],
+                    claims: [:], tokenOwners: [:]))
+            #expect(try await store.events(of: "u1", after: 0, limit: 1) == [event])
+            #expect(try await store.accounts(["u1"]) == ["u1": account])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `reads claims by all of their key`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            try await store.append(
+                TestBatch(head: 0).grant("T1", to: "u1", environment: .sandbox).batch)
+            let request = LoadRequest(
+                lane: 0, accounts: [],
+                purchases: [.appStore("T1"), .appStore("T1", .sandbox)], tokens: [])
+            let claims = try await store.load(request).facts.claims
+            #expect(claims[.appStore("T1")] == nil)
+            #expect(claims[.appStore("T1", .sandbox)]?.account == "u1")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `finds a purchase under its original id, too`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            try await store.append(
+                TestBatch(head: 0).grant("T2", original: "T1", to: "u1").batch)
+            let claims = try await store.load(request(1, [], ["T1", "T2"], [])).facts.claims
+            #expect(claims[.appStore("T1")] == claims[.appStore("T2")])
+            #expect(claims[.appStore("T1")]?.grant == EventID(lane: 0, position: 2))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `pages through accounts in the order of their bytes`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            // All of these are in lane 0 of 2.
+            let ids: [AccountID] = ["u1", "u3", "a", "player-1"]
+            var batch = TestBatch(head: 0)
+            for (index, id) in ids.enumerated() {
+                let transaction = try #require(TransactionID("T\(index)"))
+                batch = batch.grant(transaction, to: id)
+            }
+            try await store.append(batch.batch)
+            let first = try await store.accounts(in: 0, after: nil, limit: 3)
+            #expect(first.map(\.id) == ["a", "player-1", "u1"])
+            let rest = try await store.accounts(in: 0, after: "u1", limit: 3)
+            #expect(rest.map(\.id) == ["u3"])
+            #expect(rest.map(\.account) == [batch.batch.accounts["u3"]])
+            #expect(try await store.accounts(in: 1, after: nil, limit: 3).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `pages through events by position and by version`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            let batch = TestBatch(head: 0).grant("T1", to: "u1").grant("T2", to: "u3").grant(
+                "T3", to: "u1"
+            ).batch
+            try await store.append(batch)
+            func positions(after position: Int64, _ limit: Int) async throws -> [Int64] {
+                try await store.events(in: 0, after: position, limit: limit).map(\.id.position)
+            }
+            #expect(try await positions(after: 0, 4) == [1, 2, 3, 4])
+            #expect(try await positions(after: 4, 4) == [5, 6])
+            #expect(try await positions(after: 6, 4) == [])
+            #expect(try await positions(after: 1_000_000, 4) == [])
+            let events = try await store.events(of: "u1", after: 1, limit: 2)
+            #expect(events.map(\.version) == [2, 3])
+            #expect(events.map(\.id.position) == [2, 5])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `records refusals again and again`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            let refusal = PurchaseRefusal(
+                account: "u1", key: .appStore("T1"), productID: "coins1",
+                code: "unknown_product", time: .noon)
+            try await store.record(refusal)
+            try await store.record(refusal)
+        }
+    }
+}
+
+@Suite struct `An append` {
+    @Test(arguments: StoreKind.allCases, [-1, 1, 3] as [Int64])
+    func `at another head conflicts and leaves nothing`(
+        kind: StoreKind, offset: Int64
+    ) async throws {
+        try await kind.withStore { (store, _) async throws in
+            try await store.append(TestBatch(head: 0).grant("T1", to: "u1").batch)
+            try await expectRefused(
+                TestBatch(head: 2 + offset).grant("T2", to: "u3").link(token, to: "u3").batch,
+                by: store)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `of a claimed purchase conflicts across lanes and leaves nothing`(
+        kind: StoreKind
+    ) async throws {
+        try await kind.withStore { (store, _) async throws in
+            try await store.append(TestBatch(head: 0).grant("T1", to: "u1").batch)
+            // The first of its purchases is free.
+            try await expectRefused(
+                TestBatch(lane: 1, head: 0).grant("T0", to: "u2").grant("T1", to: "u4").batch,
+                by: store)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `of an original purchase conflicts, too`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            try await store.append(TestBatch(head: 0).grant("T1", to: "u1").batch)
+            try await expectRefused(
+                TestBatch(lane: 1, head: 0).grant("T2", original: "T1", to: "u2").batch,
+                by: store)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `of a linked token conflicts across lanes and leaves nothing`(
+        kind: StoreKind
+    ) async throws {
+        try await kind.withStore { (store, _) async throws in
+            try await store.append(TestBatch(head: 0).link(token, to: "u1").batch)
+            try await expectRefused(
+                TestBatch(lane: 1, head: 0).grant("T1", to: "u2").link(token, to: "u2").batch,
+                by: store)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `that goes on from the head is taken`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, _) async throws in
+            let first = TestBatch(head: 0).grant("T1", to: "u1")
+            try await store.append(first.batch)
+            let second = first.next.grant("T2", to: "u1", paid: 1).grant("T3", to: "u3")
+            try await store.append(second.batch)
+            try await expectSound(store)
+            #expect(try await store.heads() == [0: 6, 1: 0])
+            #expect(try await store.accounts(["u1"])["u1"]?.production.paid == 101)
+        }
+    }
+
+    private func expectRefused(_ batch: Batch, by store: any EventStore) async throws {
+        let keys = Array(batch.claims.keys)
+        let request = LoadRequest(
+            lane: batch.lane, accounts: Array(batch.accounts.keys), purchases: keys,
+            tokens: Array(batch.tokenOwners.keys))
+        let before = try await store.load(request)
+        let events = try await allEvents(store)
+        let failure = await storeFailure { () throws(EventStoreError) in
+            try await store.append(batch)
+        }
+        #expect(failure == .conflict)
+        let after = try await store.load(request)
+        #expect(after.head == before.head)
+        #expect(after.accounts == before.accounts)
+        #expect(after.facts == before.facts)
+        #expect(try await allEvents(store) == events)
+        try await expectSound(store)
+    }
+}
+
+let token: AppAccountToken = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
+let otherToken: AppAccountToken = "00000000-0000-4000-8000-000000000001"
+
+private func request(
+    _ lane: Lane, _ accounts: [AccountID], _ purchases: [TransactionID],
+    _ tokens: [AppAccountToken]
+) -> LoadRequest {
+    LoadRequest(
+        lane: lane, accounts: accounts, purchases: purchases.map { .appStore($0) },
+        tokens: tokens)
+}
