@@ -25,7 +25,7 @@ extension StoreTransaction {
             purchaseDate: fields.required("purchaseDate", fields.instant("purchaseDate")),
             originalPurchaseDate: fields.instant("originalPurchaseDate"),
             signedDate: fields.instant("signedDate"),
-            type: fields.text("type"),
+            type: fields.required("type", fields.text("type")),
             ownership: fields.text("inAppOwnershipType"),
             appAccountToken: fields.text("appAccountToken"),
             price: fields.integer("price"),

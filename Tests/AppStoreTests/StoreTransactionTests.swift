@@ -12,15 +12,17 @@ import Testing
             signedPayload: Array(
                 """
                 {"transactionId":"1","bundleId":"a.b","productId":"c","purchaseDate":5,\
-                "environment":"Production","appAccountToken":null}
+                "environment":"Production","type":"Consumable","appAccountToken":null}
                 """.utf8))
         let expected = try StoreTransaction(
             transactionID: "1", originalTransactionID: "1", bundleID: "a.b", productID: "c",
-            quantity: 1, environment: .production, purchaseDate: 5)
+            quantity: 1, environment: .production, purchaseDate: 5, type: "Consumable")
         #expect(transaction == expected)
     }
 
-    @Test(arguments: ["transactionId", "bundleId", "productId", "purchaseDate", "environment"])
+    @Test(arguments: [
+        "transactionId", "bundleId", "productId", "purchaseDate", "environment", "type",
+    ])
     func `must have what is needed`(field: String) {
         #expect(throws: InvalidStoreField(field)) { try read([(field, nil)]) }
         #expect(throws: InvalidStoreField(field)) { try read([(field, .null)]) }

@@ -89,6 +89,7 @@ import Testing
                     ),
                     ("no id", try signed(["transactionId": nil]), 422, "malformed_payload"),
                     ("number as id", try signed(["transactionId": 5]), 422, "malformed_payload"),
+                    ("no type", try signed(["type": nil]), 422, "malformed_payload"),
                     ("no date", try signed(["purchaseDate": nil]), 422, "malformed_payload"),
                 ])
         }
