@@ -124,7 +124,7 @@ extension StoredEvent {
 extension EventStoreError {
     var problem: Problem {
         switch self {
-        case .conflict, .unavailable, .resultUnknown:
+        case .conflict, .claimed, .unavailable, .resultUnknown:
             Problem(.ledgerUnavailable, "The ledger can't be reached now.")
         case .corrupt: Problem(.internalError, "The ledger holds something that can't be read.")
         }

@@ -13,6 +13,11 @@ extension PostgresError {
         }
     }
 
+    /// The constraints that a claim violates if it's taken.
+    private static let claims = [
+        "purchases_are_granted_once", "app_account_tokens_have_one_account",
+    ]
+
     /// The failure of an append.
     ///
     /// A shutdown (57P01, 57P02) may end a session after its commit and before its answer.
@@ -20,7 +25,8 @@ extension PostgresError {
         switch self {
         case .server("57P01", _, _, _), .server("57P02", _, _, _):
             .resultUnknown(debugDescription)
-        case .server("23505", _, _, _): .conflict
+        case .server("23505", _, _, let constraint):
+            PostgresError.claims.contains(constraint ?? "") ? .claimed : .conflict
         case _ where isResultUnknown: .resultUnknown(debugDescription)
         case .unavailable, .connectionLost, .timeout, .server, .aborted, .protocolViolation:
             storeError

@@ -64,7 +64,7 @@ import Testing
         defer { folder.remove() }
         let deep = folder.path + "/" + String(repeating: "deep", count: 25)
         let postgres = try PrivatePostgres.start(folder: deep, port: 6543)
-        #expect(postgres.adminURL.contains("host='/tmp/coinledger-"))
+        #expect(postgres.adminURL.contains("host=/tmp/coinledger-"))
         #expect(try psql(postgres, "SELECT 1") == "1")
         try postgres.stop()
     }
