@@ -15,6 +15,14 @@ final class Connection {
 
         /// An answer is on its way.
         case writing
+
+        /// Whether the client has to send something next.
+        var isReading: Bool {
+            switch self {
+            case .idle, .head, .body: true
+            case .handling, .writing: false
+            }
+        }
     }
 
     let descriptor: Int32

@@ -13,7 +13,19 @@ extension HTTPServer {
             connection.forgetDeadline()
             expire(connection)
         }
-        if !late.isEmpty { runSoon() }
+        let abandoned = connections.values.filter { $0.phase.isReading && hasLeft($0) }
+        for connection in abandoned { end(connection) }
+        if !late.isEmpty || !abandoned.isEmpty { runSoon() }
+    }
+
+    /// Whether the client has ended its stream, with nothing left to read.
+    ///
+    /// The library isn't told of an end that comes together with bytes, and if these don't complete
+    /// the request, it goes on waiting for more.
+    private func hasLeft(_ connection: Connection) -> Bool {
+        var byte: UInt8 = 0
+        let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
+        return unsafe recv(connection.descriptor, &byte, 1, flags) == 0
     }
 
     private func expire(_ connection: Connection) {

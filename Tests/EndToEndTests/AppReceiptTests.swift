@@ -5,8 +5,8 @@ import Testing
 
 /// App receipts, which the store has to be asked about.
 @Suite(.timeLimit(.minutes(2))) struct `An app receipt` {
-    @Test func `of the sandbox is granted there after production has sent it on`() throws {
-        try World.run { world throws in
+    @Test func `of the sandbox is granted there after production has sent it on`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell { $0.environment = "Sandbox" }
             let answer = try world.post(sale.receipt)
             #expect(answer.status == 201)
@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    @Test func `is asked about again after a fault, and granted`() throws {
-        try World.run { world throws in
+    @Test func `is asked about again after a fault, and granted`() async throws {
+        try await World.run { world throws in
             let faults: [StandInFault.Effect] = [
                 .status(500), .status(429), .html(200), .reset,
                 .receiptStatus(21002, isRetryable: nil), .receiptStatus(21005, isRetryable: nil),
@@ -40,8 +40,8 @@ import Testing
         }
     }
 
-    @Test func `is answered 503 when the store stays away, and nothing is granted`() throws {
-        try World.run { world throws in
+    @Test func `is answered 503 when the store stays away, and nothing is granted`() async throws {
+        try await World.run { world throws in
             for fault in [StandInFault.Effect.html(500), .reset] {
                 world.shop.failVerification(fault, times: 1000)
                 let sale = try world.shop.sell()
@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    @Test func `that the store calls none of its own is refused for good`() throws {
-        try World.run { world throws in
+    @Test func `that the store calls none of its own is refused for good`() async throws {
+        try await World.run { world throws in
             let receipt = try world.shop.sell().receipt
             for status: Int64 in [21003, 21006, 21010] {
                 world.shop.failVerification(.receiptStatus(status, isRetryable: nil))
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    @Test func `of another app is refused although the store confirms it`() throws {
-        try World.run { world throws in
+    @Test func `of another app is refused although the store confirms it`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell { $0.fault = .wrongBundle }
             let answer = try world.post(sale.receipt)
             #expect(answer.status == 422)
@@ -88,8 +88,8 @@ import Testing
         }
     }
 
-    @Test func `with 76 columns and CR LF is read as it's meant`() throws {
-        try World.run { world throws in
+    @Test func `with 76 columns and CR LF is read as it's meant`() async throws {
+        try await World.run { world throws in
             var rest = try world.shop.sell().receipt[...]
             var lines: [Substring] = []
             while !rest.isEmpty {
@@ -101,8 +101,9 @@ import Testing
         }
     }
 
-    @Test func `with a quantity of 3 grants three times the coins, and says so once`() throws {
-        try World.run { world throws in
+    @Test func `with a quantity of 3 grants three times the coins, and says so once`() async throws
+    {
+        try await World.run { world throws in
             let sale = try world.shop.sell("com.nonchalant.consumable1") { $0.quantity = 3 }
             let answer = try world.post(sale.receipt)
             #expect(
@@ -114,8 +115,10 @@ import Testing
         }
     }
 
-    @Test func `that repeats a finished purchase under another id is not granted again`() throws {
-        try World.run { world throws in
+    @Test func `that repeats a finished purchase under another id is not granted again`()
+        async throws
+    {
+        try await World.run { world throws in
             let first = try world.shop.sell()
             #expect(try world.post(first).status == 201)
             let restored = try world.shop.sell { $0.originalTransactionID = first.transactionID }
@@ -135,8 +138,8 @@ import Testing
         }
     }
 
-    @Test func `is overwritten by the next purchase, and both are granted`() throws {
-        try World.run { world throws in
+    @Test func `is overwritten by the next purchase, and both are granted`() async throws {
+        try await World.run { world throws in
             let first = try world.shop.sell("com.nonchalant.consumable1") {
                 $0.transactionID = "1000000551439498"
             }
@@ -150,8 +153,8 @@ import Testing
         }
     }
 
-    @Test func `of 105,472 characters with 187 purchases is granted as a whole`() throws {
-        try World.run { world throws in
+    @Test func `of 105,472 characters with 187 purchases is granted as a whole`() async throws {
+        try await World.run { world throws in
             for _ in 0..<187 { _ = try world.shop.sell() }
             let receipt = world.shop.store.receipt()
             #expect(receipt.utf8.count >= 105_472)
@@ -167,8 +170,8 @@ import Testing
     ])
     func `means the same instant whatever the service's zone and language`(
         environment: [String: String]
-    ) throws {
-        try World.run(environment: environment) { world throws in
+    ) async throws {
+        try await World.run(environment: environment) { world throws in
             let sale = try world.shop.sell()
             let before = Shop.now()
             #expect(try world.post(sale.receipt).status == 201)

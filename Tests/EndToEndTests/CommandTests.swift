@@ -1,31 +1,36 @@
 import Base
 import PrivatePostgres
+import TestSupport
 import Testing
 
 /// The program as a person calls it.
 @Suite(.timeLimit(.minutes(1))) struct `The command line` {
     @Test(arguments: ["serve", "dev", "demo", "migrate", "keys", "audit"])
-    func `explains each command in the same way`(name: String) throws {
-        let help = try Program.run(["help", name])
-        #expect(help.exit == .code(0))
-        #expect(help.output.hasPrefix("coinledger \(name)"))
-        for arguments in [[name, "--help"], [name, "-h"], [name, "--nonsense", "--help"]] {
-            let other = try Program.run(arguments)
-            #expect(other.exit == .code(0), "\(arguments)")
-            #expect(other.output == help.output, "\(arguments)")
+    func `explains each command in the same way`(name: String) async throws {
+        try await blocking {
+            let help = try Program.run(["help", name])
+            #expect(help.exit == .code(0))
+            #expect(help.output.hasPrefix("coinledger \(name)"))
+            for arguments in [[name, "--help"], [name, "-h"], [name, "--nonsense", "--help"]] {
+                let other = try Program.run(arguments)
+                #expect(other.exit == .code(0), "\(arguments)")
+                #expect(other.output == help.output, "\(arguments)")
+            }
         }
     }
 
-    @Test func `lists its commands`() throws {
-        let help = try Program.run(["--help"])
-        #expect(help.exit == .code(0))
-        for name in ["serve", "dev", "demo", "migrate", "keys", "audit"] {
-            #expect(help.output.contains("\n  \(name) "))
+    @Test func `lists its commands`() async throws {
+        try await blocking {
+            let help = try Program.run(["--help"])
+            #expect(help.exit == .code(0))
+            for name in ["serve", "dev", "demo", "migrate", "keys", "audit"] {
+                #expect(help.output.contains("\n  \(name) "))
+            }
+            #expect(try Program.run(["help"]).output == help.output)
+            let none = try Program.run([])
+            #expect(none.exit == .code(64))
+            #expect(none.output == help.output)
         }
-        #expect(try Program.run(["help"]).output == help.output)
-        let none = try Program.run([])
-        #expect(none.exit == .code(64))
-        #expect(none.output == help.output)
     }
 
     struct Mistake: Sendable {
@@ -78,8 +83,10 @@ import Testing
     ]
 
     @Test(arguments: mistakes)
-    func `answers a mistake with one line that names it`(mistake: Mistake) throws {
-        let run = try Program.run(mistake.arguments, environment: mistake.environment)
+    func `answers a mistake with one line that names it`(mistake: Mistake) async throws {
+        let run = try await blocking {
+            try Program.run(mistake.arguments, environment: mistake.environment)
+        }
         #expect(run.exit == .code(64))
         #expect(run.output.split(separator: "\n").count == 1, "\(run.output)")
         #expect(run.output.hasPrefix("coinledger"))

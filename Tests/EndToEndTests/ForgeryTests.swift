@@ -19,7 +19,7 @@ import Testing
         #expect(try world.ledger.count("SELECT count(*) FROM coinledger.events") == 0)
     }
 
-    @Test func `a chain with anything wrong is refused`() throws {
+    @Test func `a chain with anything wrong is refused`() async throws {
         let codes: [ChainFault: String] = [
             .wrongLeafMarker: "missing_leaf_marker",
             .wrongIntermediateMarker: "missing_intermediate_marker",
@@ -28,7 +28,7 @@ import Testing
             .twoCertificates: "wrong_chain_length", .fourCertificates: "wrong_chain_length",
             .expired: "certificate_not_valid_at_signing", .foreignRoot: "untrusted_chain",
         ]
-        try World.run { world throws in
+        try await World.run { world throws in
             var texts: [(name: String, text: String, status: Int, code: String)] = []
             for fault in ChainFault.allCases {
                 let sale = try world.shop.sell { $0.fault = .chain(fault) }
@@ -38,8 +38,8 @@ import Testing
         }
     }
 
-    @Test func `a wrong signature or algorithm is refused`() throws {
-        try World.run { world throws in
+    @Test func `a wrong signature or algorithm is refused`() async throws {
+        try await World.run { world throws in
             let chain = world.shop.store.authority.chain
             let payload = Array(#"{"transactionId":"1"}"#.utf8)
             let forged = try world.shop.sell { $0.fault = .wrongSignature }
@@ -56,8 +56,8 @@ import Testing
         }
     }
 
-    @Test func `a purchase of something else is refused`() throws {
-        try World.run { world throws in
+    @Test func `a purchase of something else is refused`() async throws {
+        try await World.run { world throws in
             func signed(_ payload: JSON) throws -> String {
                 try world.shop.sell(payload: payload).signedTransaction
             }
@@ -94,8 +94,8 @@ import Testing
         }
     }
 
-    @Test func `a text that isn't a receipt is named for what it is`() throws {
-        try World.run { world throws in
+    @Test func `a text that isn't a receipt is named for what it is`() async throws {
+        try await World.run { world throws in
             let receipt = try world.shop.sell().receipt
             let base64 = "MIITtgYJKoZIhvcNAQcCoIITpzCCE6MCAQExCzAJBgUr"
             let twice = Base64.encode(Array(receipt.utf8))
@@ -130,8 +130,10 @@ import Testing
         }
     }
 
-    @Test func `a hand-made receipt is refused by the store, and its id isn't believed`() throws {
-        try World.run { world throws in
+    @Test func `a hand-made receipt is refused by the store, and its id isn't believed`()
+        async throws
+    {
+        try await World.run { world throws in
             // SET { 1703: "999" }, as a parser of app receipts would read it, in a SEQUENCE.
             let bytes: [UInt8] = [
                 0x30, 0x0A, 0x02, 0x02, 0x06, 0xA7, 0x04, 0x03, 0x39, 0x39, 0x39, 0,
@@ -151,8 +153,9 @@ import Testing
         }
     }
 
-    @Test func `a body that isn't the one object with a receipt is refused and named`() throws {
-        try World.run { world throws in
+    @Test func `a body that isn't the one object with a receipt is refused and named`() async throws
+    {
+        try await World.run { world throws in
             let receipt = try world.shop.sell().signedTransaction
             let bodies: [(body: String, code: String, detail: String?)] = [
                 ("", "malformed_json", nil), ("{", "malformed_json", nil),

@@ -17,8 +17,10 @@ import Testing
             environment: ["COINLEDGER_DATABASE_URL": world.ledger.serviceURL])
     }
 
-    @Test func `made by the command work at once, and revoked ones stop within a second`() throws {
-        try World.run(services: 2) { world throws in
+    @Test func `made by the command work at once, and revoked ones stop within a second`()
+        async throws
+    {
+        try await World.run(services: 2) { world throws in
             let made = try keys(world, ["create", "--name", "shop", "--scopes", "read,support"])
             #expect(made.exit == .code(0))
             let key = String(made.output.dropLast())
@@ -26,7 +28,7 @@ import Testing
             for service in world.services {
                 #expect(try world.ask(question, port: service.port).status == 200)
             }
-            let id = String(key.dropFirst(4).prefix(16))
+            let id = String(key.split(separator: "_")[1])
             #expect(try keys(world, ["revoke", id]).output == "revoked \(id)\n")
             let revokedAt = monotonicSeconds()
             for service in world.services {
@@ -44,8 +46,8 @@ import Testing
         }
     }
 
-    @Test func `are kept as a hash, and never shown again`() throws {
-        try World.run { world throws in
+    @Test func `are kept as a hash, and never shown again`() async throws {
+        try await World.run { world throws in
             let made = try keys(world, ["create", "--name", "shop", "--scopes", "read"])
             let parts = made.output.dropLast().split(separator: "_")
             #expect(parts.count == 3)
@@ -63,12 +65,13 @@ import Testing
         }
     }
 
-    @Test func `that don't hold are all refused in the same words`() throws {
-        try World.run { world throws in
+    @Test func `that don't hold are all refused in the same words`() async throws {
+        try await World.run { world throws in
             let key = world.ledger.keys.backend
             let revoked = try keys(world, ["create", "--name", "x", "--scopes", "read"])
             let revokedKey = String(revoked.output.dropLast())
-            _ = try keys(world, ["revoke", String(revokedKey.dropFirst(4).prefix(16))])
+            let id = String(revokedKey.split(separator: "_")[1])
+            #expect(try keys(world, ["revoke", id]).exit == .code(0))
             let wrongSecret = String(key.dropLast()) + (key.hasSuffix("0") ? "1" : "0")
             let attempts: [String?] = [
                 nil, "", "Bearer", "Bearer ", "Basic \(key)", key, "Bearer x\(key)",
@@ -85,8 +88,8 @@ import Testing
         }
     }
 
-    @Test func `without the scope learn nothing either`() throws {
-        try World.run { world throws in
+    @Test func `without the scope learn nothing either`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             #expect(try world.post(sale).status == 201)
             for account in ["u1", "nobody", "not%20an%20id"] {
@@ -104,8 +107,8 @@ import Testing
         }
     }
 
-    @Test func `receipts and tokens appear in no line of the log`() throws {
-        try World.run(options: ["--log-level", "debug"]) { world throws in
+    @Test func `receipts and tokens appear in no line of the log`() async throws {
+        try await World.run(options: ["--log-level", "debug"]) { world throws in
             let token = "2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3a"
             #expect(try world.linkToken(token, to: "u1").status == 200)
             let sale = try world.shop.sell { $0.appAccountToken = token }

@@ -8,8 +8,8 @@ import Testing
     /// In `scripts/soak` each phase of load is longer.
     private static let grantsPerRound = isSoak ? 500 : 15
 
-    @Test func `the service 20 times under load loses and repeats no grant`() throws {
-        try World.run(services: 1) { world throws in
+    @Test func `the service 20 times under load loses and repeats no grant`() async throws {
+        try await World.run(services: 1) { world throws in
             let load = Load(world)
             var service = world.services[0]
             for round in 0..<20 {
@@ -27,29 +27,31 @@ import Testing
         }
     }
 
-    @Test func `PostgreSQL 5 times under load loses and repeats no grant`() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let postgres = try PrivatePostgres.start(folder: folder.path)
-        defer { try? postgres.stop() }
-        try World.run(services: 2, ledger: { try .create(in: postgres) }) { world throws in
-            let load = Load(world)
-            for _ in 0..<5 {
+    @Test func `PostgreSQL 5 times under load loses and repeats no grant`() async throws {
+        try await blocking {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let postgres = try PrivatePostgres.start(folder: folder.path)
+            defer { try? postgres.stop() }
+            try World.with(services: 2, ledger: { try .create(in: postgres) }) { world throws in
+                let load = Load(world)
+                for _ in 0..<5 {
+                    #expect(load.waitForMore(Killing.grantsPerRound))
+                    try postgres.kill()
+                    let acknowledged = load.acknowledged
+                    #expect(try world.ask(HTTPQuestion("GET", "/readyz")).status == 503)
+                    #expect(try world.ask(HTTPQuestion("GET", "/livez")).status == 200)
+                    try postgres.restart()
+                    #expect(acknowledged.subtracting(try world.ledger.grantedTransactions()) == [])
+                }
                 #expect(load.waitForMore(Killing.grantsPerRound))
-                try postgres.kill()
-                let acknowledged = load.acknowledged
-                #expect(try world.ask(HTTPQuestion("GET", "/readyz")).status == 503)
-                #expect(try world.ask(HTTPQuestion("GET", "/livez")).status == 200)
-                try postgres.restart()
-                #expect(acknowledged.subtracting(try world.ledger.grantedTransactions()) == [])
+                try check(load.stop(), world)
             }
-            #expect(load.waitForMore(Killing.grantsPerRound))
-            try check(load.stop(), world)
         }
     }
 
-    @Test func `sessions of the database under load leaves every answer true`() throws {
-        try World.run(services: 2) { world throws in
+    @Test func `sessions of the database under load leaves every answer true`() async throws {
+        try await World.run(services: 2) { world throws in
             let load = Load(world)
             for _ in 0..<(isSoak ? 200 : 8) {
                 #expect(load.waitForMore(10))

@@ -17,8 +17,8 @@ import Testing
             """.utf8)
     }
 
-    @Test func `refuse a body of over 1 MiB without reading it`() throws {
-        try World.run { world throws in
+    @Test func `refuse a body of over 1 MiB without reading it`() async throws {
+        try await World.run { world throws in
             let connection = try HTTPConnection(port: world.port)
             try connection.send(post(world, announcing: "Content-Length: 1048577"))
             let answer = try connection.answer()
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    @Test func `cut off a body in chunks that goes on beyond 1 MiB`() throws {
-        try World.run { world throws in
+    @Test func `cut off a body in chunks that goes on beyond 1 MiB`() async throws {
+        try await World.run { world throws in
             let connection = try HTTPConnection(port: world.port)
             try connection.send(post(world, announcing: "Transfer-Encoding: chunked"))
             let chunk =
@@ -46,32 +46,31 @@ import Testing
     }
 
     @Test func `cut off a client that sends its head too slowly`() async throws {
-        try await onThread {
-            try World.run { world throws in
-                let connection = try HTTPConnection(port: world.port)
-                let begin = monotonicSeconds()
-                try connection.send(Array("GET /livez HTTP/1.1\r\nHost: a\r\nX: ".utf8))
-                // A byte now and then keeps no connection alive.
-                let drip = Lock(false)
-                let descriptor = connection.descriptor
-                Base.Thread.start {
-                    while !drip.withLock({ $0 }) {
-                        send(descriptor, "x", 1, Int32(MSG_NOSIGNAL))
-                        usleep(200_000)
-                    }
+        try await World.run { world throws in
+            let connection = try HTTPConnection(port: world.port)
+            let begin = monotonicSeconds()
+            try connection.send(Array("GET /livez HTTP/1.1\r\nHost: a\r\nX: ".utf8))
+            // A byte now and then keeps no connection alive.
+            let drip = Lock(false)
+            let descriptor = dup(connection.descriptor)
+            Base.Thread.start {
+                while !drip.withLock({ $0 }) {
+                    send(descriptor, "x", 1, Int32(MSG_NOSIGNAL))
+                    usleep(200_000)
                 }
-                defer { drip.withLock { $0 = true } }
-                let answer = try connection.answer()
-                #expect(answer.status == 408)
-                #expect(answer.code == "request_timeout")
-                #expect((9.5...20).contains(monotonicSeconds() - begin))
-                #expect(try world.get("/livez").status == 200)
+                close(descriptor)
             }
+            defer { drip.withLock { $0 = true } }
+            let answer = try connection.answer()
+            #expect(answer.status == 408)
+            #expect(answer.code == "request_timeout")
+            #expect((9.5...20).contains(monotonicSeconds() - begin))
+            #expect(try world.get("/livez").status == 200)
         }
     }
 
-    @Test func `leave 1,000 idle connections open, and others are served`() throws {
-        try World.run { world throws in
+    @Test func `leave 1,000 idle connections open, and others are served`() async throws {
+        try await World.run { world throws in
             let idle = try (0..<1000).map { _ in try HTTPConnection(port: world.port) }
             let sale = try world.shop.sell()
             #expect(try world.post(sale).status == 201)
@@ -83,8 +82,8 @@ import Testing
         }
     }
 
-    @Test func `of the system on descriptors are raised as far as they may be`() throws {
-        try World.run(services: 0) { world throws in
+    @Test func `of the system on descriptors are raised as far as they may be`() async throws {
+        try await World.run(services: 0) { world throws in
             let log = world.folder.path + "/serve.log"
             let process = try ChildProcess.start(
                 "/bin/sh",
@@ -103,12 +102,4 @@ import Testing
             #expect(process.wait(seconds: 10) == .code(0))
         }
     }
-}
-
-/// Runs blocking code on a thread of its own, so that it holds up no other test.
-func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-    let result: Result<Void, any Error> = await withCheckedContinuation { continuation in
-        Base.Thread.start { continuation.resume(returning: Result { try body() }) }
-    }
-    try result.get()
 }

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `While the database is away` {
-    @Test func `posts are answered 503, and afterwards all is well by itself`() throws {
-        try World.run { world throws in
+    @Test func `posts are answered 503, and afterwards all is well by itself`() async throws {
+        try await World.run { world throws in
             let before = try world.shop.sell()
             #expect(try world.post(before).status == 201)
             let during = try world.shop.sell()
@@ -33,8 +33,9 @@ import Testing
         }
     }
 
-    @Test func `row 47: a database that takes no writes grants nothing until it does`() throws {
-        try World.run { world throws in
+    @Test func `row 47: a database that takes no writes grants nothing until it does`() async throws
+    {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             try world.ledger.setReadOnly(true)
             // The sessions that were ended are found out by the first to use them.
@@ -50,8 +51,8 @@ import Testing
         }
     }
 
-    @Test func `the service starts only if it can read the ledger`() throws {
-        try World.run(services: 0) { world throws in
+    @Test func `the service starts only if it can read the ledger`() async throws {
+        try await World.run(services: 0) { world throws in
             try world.ledger.close()
             let run = try Program.run(
                 ["serve", "--listen", "127.0.0.1:0"] + world.serveOptions,

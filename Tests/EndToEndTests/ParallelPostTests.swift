@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `Posts at the same time` {
-    @Test func `200 posts of one purchase through two processes make one grant`() throws {
-        try World.run(services: 2) { world throws in
+    @Test func `200 posts of one purchase through two processes make one grant`() async throws {
+        try await World.run(services: 2) { world throws in
             let sale = try world.shop.sell()
             let ports = (0..<200).map { world.services[$0 % 2].port }
             let answers = try askAtOnce(ports, world.posting(sale.signedTransaction, to: "u1"))
@@ -18,8 +18,9 @@ import Testing
         }
     }
 
-    @Test func `50 purchases of a new account through two processes are all granted`() throws {
-        try World.run(services: 2) { world throws in
+    @Test func `50 purchases of a new account through two processes are all granted`() async throws
+    {
+        try await World.run(services: 2) { world throws in
             let questions = try (0..<50).map { index in
                 (
                     port: world.services[index % 2].port,
@@ -34,8 +35,10 @@ import Testing
         }
     }
 
-    @Test func `50 accounts that post one purchase get it once, and one of them has it`() throws {
-        try World.run(services: 2) { world throws in
+    @Test func `50 accounts that post one purchase get it once, and one of them has it`()
+        async throws
+    {
+        try await World.run(services: 2) { world throws in
             let sale = try world.shop.sell()
             let answers = try askAtOnce(
                 (0..<50).map {
@@ -50,8 +53,8 @@ import Testing
         }
     }
 
-    @Test func `50 app receipts with the same purchase make one grant`() throws {
-        try World.run { world throws in
+    @Test func `50 app receipts with the same purchase make one grant`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             let answers = try askAtOnce(
                 [UInt16](repeating: world.port, count: 50), world.posting(sale.receipt, to: "u1"))
@@ -60,17 +63,21 @@ import Testing
         }
     }
 
-    @Test func `two instances that migrate a new database at once both succeed`() throws {
-        let database = try TestDatabase.create()
-        let environment = ["COINLEDGER_DATABASE_URL": database.connectionString]
-        let runs = try inParallel(4) { _ in
-            try Program.run(["migrate"], environment: environment)
+    @Test func `two instances that migrate a new database at once both succeed`() async throws {
+        try await blocking {
+            let database = try TestDatabase.create()
+            let environment = ["COINLEDGER_DATABASE_URL": database.connectionString]
+            let runs = try inParallel(4) { _ in
+                try Program.run(["migrate"], environment: environment)
+            }
+            #expect(runs.map(\.exit) == [.code(0), .code(0), .code(0), .code(0)])
+            #expect(runs.filter { $0.output == "applied: ledger; lanes: 4\n" }.count == 1)
+            #expect(runs.filter { $0.output == "applied: none; lanes: 4\n" }.count == 3)
         }
-        #expect(runs.map(\.exit) == [.code(0), .code(0), .code(0), .code(0)])
-        #expect(runs.filter { $0.output == "applied: ledger; lanes: 4\n" }.count == 1)
-        #expect(runs.filter { $0.output == "applied: none; lanes: 4\n" }.count == 3)
     }
 }
+
+private let inParallelSecondsMax = 600.0
 
 /// Runs `body` on so many threads at once and returns what they returned.
 func inParallel<Value: Sendable>(
@@ -83,7 +90,9 @@ func inParallel<Value: Sendable>(
             results.withLock { $0[index] = result }
         }
     }
-    _ = eventually(seconds: 120) { results.withLock { $0.count } == count ? true : nil }
+    _ = eventually(seconds: inParallelSecondsMax) {
+        results.withLock { $0.count } == count ? true : nil
+    }
     let found = results.withLock { $0 }
     return try (0..<count).compactMap { try found[$0]?.get() }
 }

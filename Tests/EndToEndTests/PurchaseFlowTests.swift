@@ -6,8 +6,9 @@ import Testing
 
 /// The rows of the flow's table that end in the ledger, as an app sees them.
 @Suite(.timeLimit(.minutes(2))) struct `The purchase flow` {
-    @Test func `row 7: a purchase is granted, and its answer says what the app needs`() throws {
-        try World.run { world throws in
+    @Test func `row 7: a purchase is granted, and its answer says what the app needs`() async throws
+    {
+        try await World.run { world throws in
             let sale = try world.shop.sell("com.nonchalant.consumable1") {
                 $0.transactionID = "1000000551439498"
             }
@@ -31,8 +32,10 @@ import Testing
         }
     }
 
-    @Test func `rows 8 and 9: a request lost on the way grants nothing, its retry does`() throws {
-        try World.run { world throws in
+    @Test func `rows 8 and 9: a request lost on the way grants nothing, its retry does`()
+        async throws
+    {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             let bytes = world.posting(sale.signedTransaction, to: "u1").bytes
             for count in [20, bytes.count / 2, bytes.count - 1] {
@@ -45,9 +48,10 @@ import Testing
         }
     }
 
-    @Test func `row 10: a crash before anything was kept leaves the purchase to its retry`() throws
+    @Test func `row 10: a crash before anything was kept leaves the purchase to its retry`()
+        async throws
     {
-        try World.run { world throws in
+        try await World.run { world throws in
             world.shop.failVerification(.none, delayMilliseconds: 30_000)
             let sale = try world.shop.sell()
             let connection = try HTTPConnection(port: world.port)
@@ -63,8 +67,10 @@ import Testing
         }
     }
 
-    @Test func `row 12: what was granted after the client had given up is told by 409`() throws {
-        try World.run { world throws in
+    @Test func `row 12: what was granted after the client had given up is told by 409`()
+        async throws
+    {
+        try await World.run { world throws in
             world.shop.failVerification(.none, delayMilliseconds: 300)
             let sale = try world.shop.sell()
             do {
@@ -83,8 +89,8 @@ import Testing
         }
     }
 
-    @Test func `row 13: a crash before the commit leaves the purchase to its retry`() throws {
-        try World.run { world throws in
+    @Test func `row 13: a crash before the commit leaves the purchase to its retry`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             try postIntoLockedLanes(sale, world) {
                 world.services[0].kill()
@@ -98,8 +104,8 @@ import Testing
         }
     }
 
-    @Test func `row 14: a crash between commit and answer is told by 409`() throws {
-        try World.run { world throws in
+    @Test func `row 14: a crash between commit and answer is told by 409`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             try postIntoLockedLanes(sale, world) { world.services[0].kill() }
             let isGranted = try eventually {
@@ -116,8 +122,10 @@ import Testing
         }
     }
 
-    @Test func `rows 15 and 16: whoever posts again is told the same grant and finishes`() throws {
-        try World.run { world throws in
+    @Test func `rows 15 and 16: whoever posts again is told the same grant and finishes`()
+        async throws
+    {
+        try await World.run { world throws in
             let sale = try world.shop.sell("com.nonchalant.consumable1")
             let first = try world.post(sale)
             for _ in 0..<3 {
@@ -137,8 +145,8 @@ import Testing
         }
     }
 
-    @Test func `row 18: two posts at once make one grant, and both may finish`() throws {
-        try World.run { world throws in
+    @Test func `row 18: two posts at once make one grant, and both may finish`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             let answers = try askAtOnce(
                 [world.port, world.port], world.posting(sale.signedTransaction, to: "u1"))
@@ -148,8 +156,9 @@ import Testing
         }
     }
 
-    @Test func `rows 19 and 20: a receipt grants all it holds, each transaction once`() throws {
-        try World.run { world throws in
+    @Test func `rows 19 and 20: a receipt grants all it holds, each transaction once`() async throws
+    {
+        try await World.run { world throws in
             let first = try world.shop.sell("coins100")
             #expect(try world.post(first.receipt).outcomes == [first.transactionID: "granted"])
             let second = try world.shop.sell("coins500")
@@ -166,8 +175,8 @@ import Testing
         }
     }
 
-    @Test func `row 21: a stale receipt asks for a fresh one and finishes nothing`() throws {
-        try World.run { world throws in
+    @Test func `row 21: a stale receipt asks for a fresh one and finishes nothing`() async throws {
+        try await World.run { world throws in
             let stale = try world.post(world.shop.store.receipt())
             #expect(stale.status == 422)
             #expect(stale.code == "transaction_not_in_receipt")
@@ -177,8 +186,9 @@ import Testing
         }
     }
 
-    @Test func `row 24: without a key nothing happens, and after logging in it does`() throws {
-        try World.run { world throws in
+    @Test func `row 24: without a key nothing happens, and after logging in it does`() async throws
+    {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             var question = world.posting(sale.signedTransaction, to: "u1")
             let authorized = question
@@ -191,9 +201,10 @@ import Testing
         }
     }
 
-    @Test func `row 25: a purchase that bears a token waits for the token's account`() throws {
+    @Test func `row 25: a purchase that bears a token waits for the token's account`() async throws
+    {
         let token = "2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3a"
-        try World.run { world throws in
+        try await World.run { world throws in
             #expect(try world.linkToken(token, to: "u1").status == 200)
             let sale = try world.shop.sell { $0.appAccountToken = token }
             let other = try world.post(sale, to: "u2")
@@ -209,16 +220,18 @@ import Testing
         }
     }
 
-    @Test func `row 26: a purchase without a token goes to whoever posts it`() throws {
-        try World.run { world throws in
+    @Test func `row 26: a purchase without a token goes to whoever posts it`() async throws {
+        try await World.run { world throws in
             _ = try world.linkToken("2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3a", to: "u1")
             #expect(try world.post(world.shop.sell(), to: "u2").status == 201)
             #expect(try world.total("u2") == 100)
         }
     }
 
-    @Test func `row 27: a purchase of somebody else may be finished and tells nothing`() throws {
-        try World.run { world throws in
+    @Test func `row 27: a purchase of somebody else may be finished and tells nothing`()
+        async throws
+    {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             #expect(try world.post(sale, to: "first-account").status == 201)
             let answer = try world.post(sale, to: "u2")
@@ -233,8 +246,8 @@ import Testing
         }
     }
 
-    @Test func `row 48: a purchase dated in the future is granted and counted`() throws {
-        try World.run { world throws in
+    @Test func `row 48: a purchase dated in the future is granted and counted`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell(payload: [
                 "purchaseDate": .integer(Shop.now() + 3_600_000)
             ])
@@ -244,8 +257,8 @@ import Testing
         }
     }
 
-    @Test func `row 49: an unknown product waits for the catalogue`() throws {
-        try World.run { world throws in
+    @Test func `row 49: an unknown product waits for the catalogue`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell("coins1000")
             for _ in 0..<2 {
                 let answer = try world.post(sale)

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `Reading an account` {
-    @Test func `that nothing has happened to gives zeros at version 0`() throws {
-        try World.run { world throws in
+    @Test func `that nothing has happened to gives zeros at version 0`() async throws {
+        try await World.run { world throws in
             let answer = try world.get("/v1/accounts/nobody/balance")
             #expect(answer.status == 200)
             #expect(answer["ETag"] == "\"0\"")
@@ -21,8 +21,8 @@ import Testing
         }
     }
 
-    @Test func `is answered 304 while its version is the one the reader has`() throws {
-        try World.run { world throws in
+    @Test func `is answered 304 while its version is the one the reader has`() async throws {
+        try await World.run { world throws in
             func status(_ tags: String, method: String = "GET") throws -> Int {
                 let question = HTTPQuestion(
                     method, "/v1/accounts/u1/balance",
@@ -48,8 +48,8 @@ import Testing
         }
     }
 
-    @Test func `shows its events in pages, oldest first`() throws {
-        try World.run { world throws in
+    @Test func `shows its events in pages, oldest first`() async throws {
+        try await World.run { world throws in
             for _ in 0..<3 { _ = try world.post(world.shop.sell()) }
             func page(_ query: String) throws -> JSON {
                 try world.get("/v1/accounts/u1/events\(query)").json
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    @Test func `shows what was bought and what it was worth`() throws {
-        try World.run { world throws in
+    @Test func `shows what was bought and what it was worth`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell("com.nonchalant.consumable1") {
                 ($0.transactionID, $0.price, $0.currency, $0.storefront) =
                     ("T1", 120_000, "JPY", "JPN")
@@ -108,8 +108,10 @@ import Testing
         }
     }
 
-    @Test func `with an unknown or wrong parameter is refused and the parameter named`() throws {
-        try World.run { world throws in
+    @Test func `with an unknown or wrong parameter is refused and the parameter named`()
+        async throws
+    {
+        try await World.run { world throws in
             let queries: [(query: String, detail: String?)] = [
                 ("events?limit=0", "limit"), ("events?limit=201", "limit"),
                 ("events?limit=x", "limit"), ("events?limit=", "limit"), ("events?limit", "limit"),
@@ -131,8 +133,8 @@ import Testing
         }
     }
 
-    @Test func `under an id that can't be one is refused`() throws {
-        try World.run { world throws in
+    @Test func `under an id that can't be one is refused`() async throws {
+        try await World.run { world throws in
             let long = String(repeating: "a", count: 64)
             for id in ["u%31", "A-z.0_9:", long, "u1%3Ax"] {
                 #expect(try world.get("/v1/accounts/\(id)/balance").status == 200, "\(id)")
@@ -146,8 +148,8 @@ import Testing
         }
     }
 
-    @Test func `on a path or with a method that isn't known is refused`() throws {
-        try World.run { world throws in
+    @Test func `on a path or with a method that isn't known is refused`() async throws {
+        try await World.run { world throws in
             for path in [
                 "/", "/v1", "/v2/accounts/u1/balance", "/v1/accounts/u1/balance/", "/LIVEZ",
             ] {
@@ -174,8 +176,8 @@ import Testing
         }
     }
 
-    @Test func `and posting to it is counted by route, status and outcome`() throws {
-        try World.run { world throws in
+    @Test func `and posting to it is counted by route, status and outcome`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             for _ in 0..<4 { _ = try world.post(sale) }
             _ = try world.post(sale.receipt)

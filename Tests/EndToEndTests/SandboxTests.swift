@@ -8,8 +8,8 @@ import Testing
         try world.shop.sell { $0.environment = "Sandbox" }
     }
 
-    @Test func `are refused by the policy refuse, and real ones aren't`() throws {
-        try World.run(options: ["--sandbox", "refuse"]) { world throws in
+    @Test func `are refused by the policy refuse, and real ones aren't`() async throws {
+        try await World.run(options: ["--sandbox", "refuse"]) { world throws in
             let sale = try sell(world)
             for text in [sale.signedTransaction, sale.receipt] {
                 let answer = try world.post(text)
@@ -22,9 +22,9 @@ import Testing
         }
     }
 
-    @Test func `are granted to the listed accounts only by the policy allow-list`() throws {
+    @Test func `are granted to the listed accounts only by the policy allow-list`() async throws {
         let options = ["--sandbox", "allow-list", "--sandbox-accounts", "tester,u9"]
-        try World.run(options: options) { world throws in
+        try await World.run(options: options) { world throws in
             #expect(try world.post(sell(world), to: "u1").code == "sandbox_refused")
             #expect(try world.post(sell(world), to: "tester").status == 201)
             #expect(try world.post(sell(world), to: "u9").status == 201)
@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    @Test func `go to a balance of their own by the policy separate`() throws {
-        try World.run(options: ["--sandbox", "separate"]) { world throws in
+    @Test func `go to a balance of their own by the policy separate`() async throws {
+        try await World.run(options: ["--sandbox", "separate"]) { world throws in
             #expect(try world.post(sell(world)).status == 201)
             #expect(try world.post(world.shop.sell("coins500")).status == 201)
             let balance = try world.get("/v1/accounts/u1/balance").json

@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct `A signed transaction` {
     private static let dayMilliseconds: Int64 = 86_400_000
 
-    @Test func `that is posted 200 days late is granted`() throws {
-        try World.run { world throws in
+    @Test func `that is posted 200 days late is granted`() async throws {
+        try await World.run { world throws in
             let instant = Shop.now() - 200 * Self.dayMilliseconds
             let sale = try world.shop.sell(payload: [
                 "purchaseDate": .integer(instant), "signedDate": .integer(instant),
@@ -18,8 +18,8 @@ import Testing
         }
     }
 
-    @Test func `of an old price keeps the worth of its day`() throws {
-        try World.run { world throws in
+    @Test func `of an old price keeps the worth of its day`() async throws {
+        try await World.run { world throws in
             // 2019-06-01T00:00:00Z and 2020-06-01T00:00:00Z.
             let sale = try world.shop.sell(
                 "coins90_old", payload: ["purchaseDate": 1_559_347_200_000])
@@ -32,16 +32,16 @@ import Testing
         }
     }
 
-    @Test func `of a redeemed code is granted, and its price of 0 is kept`() throws {
-        try World.run { world throws in
+    @Test func `of a redeemed code is granted, and its price of 0 is kept`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell(payload: ["offerType": 3, "price": 0, "currency": "JPY"])
             #expect(try world.post(sale).status == 201)
             #expect(try world.statedPrices() == [["0", "JPY"]])
         }
     }
 
-    @Test func `keeps its price as stated, whatever the quantity`() throws {
-        try World.run { world throws in
+    @Test func `keeps its price as stated, whatever the quantity`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell {
                 ($0.quantity, $0.price, $0.currency) = (3, 2_970, "USD")
             }
@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    @Test func `that failed and was bought anew counts twice, as two purchases`() throws {
-        try World.run { world throws in
+    @Test func `that failed and was bought anew counts twice, as two purchases`() async throws {
+        try await World.run { world throws in
             let first = try world.shop.sell()
             let second = try world.shop.sell()
             #expect(try world.post(second).status == 201)
@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    @Test func `the store has taken back is not granted and may be finished`() throws {
-        try World.run { world throws in
+    @Test func `the store has taken back is not granted and may be finished`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell(payload: [
                 "revocationDate": .integer(Shop.now()), "revocationReason": 0,
             ])
@@ -74,8 +74,8 @@ import Testing
         }
     }
 
-    @Test func `and the app receipt of the same purchase are one purchase`() throws {
-        try World.run { world throws in
+    @Test func `and the app receipt of the same purchase are one purchase`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell()
             #expect(try world.post(sale.signedTransaction).status == 201)
             #expect(try world.post(sale.receipt).status == 409)
@@ -83,8 +83,8 @@ import Testing
         }
     }
 
-    @Test func `of sandbox and production with one id are two purchases`() throws {
-        try World.run { world throws in
+    @Test func `of sandbox and production with one id are two purchases`() async throws {
+        try await World.run { world throws in
             let id = "1000000551439498"
             let real = try world.shop.sell { $0.transactionID = id }
             let play = try world.shop.sell {

@@ -21,8 +21,8 @@ import Testing
         #expect(run.output.contains(text), "\(run.output)")
     }
 
-    @Test func `is refused without a root, or with one that isn't Apple's`() throws {
-        try World.run(services: 0) { world throws in
+    @Test func `is refused without a root, or with one that isn't Apple's`() async throws {
+        try await World.run(services: 0) { world throws in
             let folder = world.folder.path
             let catalogue = ["--catalogue", folder + "/catalogue.json"]
             let root = folder + "/root.pem"
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    @Test func `is refused without a catalogue that can be read`() throws {
-        try World.run(services: 0) { world throws in
+    @Test func `is refused without a catalogue that can be read`() async throws {
+        try await World.run(services: 0) { world throws in
             let folder = world.folder.path
             let root = ["--app-store-root", folder + "/root.pem", "--allow-private-root"]
             try expectRefused(world, root, 64, naming: "--catalogue")
@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    @Test func `is refused without a database that is there and migrated`() throws {
-        try World.run(services: 0) { world throws in
+    @Test func `is refused without a database that is there and migrated`() async throws {
+        try await World.run(services: 0) { world throws in
             let empty = try TestDatabase.create()
             let urls = [
                 empty.connectionString, "postgresql:///x?host=/nowhere&user=y",
@@ -91,8 +91,8 @@ import Testing
         }
     }
 
-    @Test func `is refused on a port that is taken`() throws {
-        try World.run { world throws in
+    @Test func `is refused on a port that is taken`() async throws {
+        try await World.run { world throws in
             let run = try Program.run(
                 ["serve", "--log-level", "error", "--listen", "127.0.0.1:\(world.port)"]
                     + world.serveOptions,
@@ -103,14 +103,14 @@ import Testing
         }
     }
 
-    @Test func `with a private root is possible, and said in the log`() throws {
-        try World.run { world throws in
+    @Test func `with a private root is possible, and said in the log`() async throws {
+        try await World.run { world throws in
             #expect(world.services[0].output.contains("warn  private root trusted"))
         }
     }
 
-    @Test func `takes everything from the environment`() throws {
-        try World.run(services: 0) { world throws in
+    @Test func `takes everything from the environment`() async throws {
+        try await World.run(services: 0) { world throws in
             let folder = world.folder.path
             let process = try Program.start(
                 ["serve"],

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `Stopping the service` {
-    @Test func `under load finishes what was accepted and refuses the rest`() throws {
-        try World.run(services: 2) { world throws in
+    @Test func `under load finishes what was accepted and refuses the rest`() async throws {
+        try await World.run(services: 2) { world throws in
             for (index, service) in world.services.enumerated() {
                 let load = Load(world, clients: 16)
                 if index == 1 { load.move(to: service.port) }
@@ -26,8 +26,8 @@ import Testing
         }
     }
 
-    @Test func `answers the post that is being carried out`() throws {
-        try World.run { world throws in
+    @Test func `answers the post that is being carried out`() async throws {
+        try await World.run { world throws in
             let service = world.services[0]
             world.shop.failVerification(.none, delayMilliseconds: 1000)
             let sale = try world.shop.sell()
@@ -49,43 +49,39 @@ import Testing
     }
 
     @Test func `gives up a store that doesn't answer, and exits in time`() async throws {
-        try await onThread {
-            try World.run { world throws in
-                let service = world.services[0]
-                world.shop.failVerification(.none, delayMilliseconds: 20_000)
-                let connection = try HTTPConnection(port: service.port)
-                let receipt = try world.shop.sell().receipt
-                try connection.send(world.posting(receipt, to: "u1").bytes)
-                let isAsking = eventually { world.shop.pendingFaults == 0 ? true : nil }
-                #expect(isAsking == true)
-                #expect(service.stop() == .code(0))
-                let answer = try connection.answer()
-                #expect(answer.status == 503)
-                #expect(answer.code == "shutting_down")
-                #expect(answer.isRetryable == true)
-                #expect(try world.ledger.grantedTransactions() == [])
-            }
+        try await World.run { world throws in
+            let service = world.services[0]
+            world.shop.failVerification(.none, delayMilliseconds: 20_000)
+            let connection = try HTTPConnection(port: service.port)
+            let receipt = try world.shop.sell().receipt
+            try connection.send(world.posting(receipt, to: "u1").bytes)
+            let isAsking = eventually { world.shop.pendingFaults == 0 ? true : nil }
+            #expect(isAsking == true)
+            #expect(service.stop() == .code(0))
+            let answer = try connection.answer()
+            #expect(answer.status == 503)
+            #expect(answer.code == "shutting_down")
+            #expect(answer.isRetryable == true)
+            #expect(try world.ledger.grantedTransactions() == [])
         }
     }
 
     @Test func `by a second signal after a while ends it at once`() async throws {
-        try await onThread {
-            try World.run { world throws in
-                let service = world.services[0]
-                world.shop.failVerification(.none, delayMilliseconds: 20_000)
-                let connection = try HTTPConnection(port: service.port)
-                let receipt = try world.shop.sell().receipt
-                try connection.send(world.posting(receipt, to: "u1").bytes)
-                let isAsking = eventually { world.shop.pendingFaults == 0 ? true : nil }
-                #expect(isAsking == true)
+        try await World.run { world throws in
+            let service = world.services[0]
+            world.shop.failVerification(.none, delayMilliseconds: 20_000)
+            let connection = try HTTPConnection(port: service.port)
+            let receipt = try world.shop.sell().receipt
+            try connection.send(world.posting(receipt, to: "u1").bytes)
+            let isAsking = eventually { world.shop.pendingFaults == 0 ? true : nil }
+            #expect(isAsking == true)
+            service.process.terminate(SIGINT)
+            // What comes within a second is the same wish told twice.
+            let exit = eventually { () -> ChildProcess.Exit? in
                 service.process.terminate(SIGINT)
-                // What comes within a second is the same wish told twice.
-                let exit = eventually { () -> ChildProcess.Exit? in
-                    service.process.terminate(SIGINT)
-                    return service.process.wait(seconds: 0.1)
-                }
-                #expect(exit == .code(130))
+                return service.process.wait(seconds: 0.1)
             }
+            #expect(exit == .code(130))
         }
     }
 }

@@ -7,8 +7,8 @@ import Testing
     private static let token = "2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3a"
     private static let otherToken = "7c1e5a90-3d2b-4f68-9a0c-5e4d3c2b1a09"
 
-    @Test func `is linked to one account, for ever, and again is the same`() throws {
-        try World.run { world throws in
+    @Test func `is linked to one account, for ever, and again is the same`() async throws {
+        try await World.run { world throws in
             for _ in 0..<2 {
                 let answer = try world.linkToken(Self.token, to: "u1")
                 #expect(answer.status == 200)
@@ -31,8 +31,9 @@ import Testing
         }
     }
 
-    @Test func `that is linked through two processes at once belongs to one account`() throws {
-        try World.run(services: 2) { world throws in
+    @Test func `that is linked through two processes at once belongs to one account`() async throws
+    {
+        try await World.run(services: 2) { world throws in
             let accounts = (0..<20).map { "u\($0)" }
             let world = world
             let answers = try inParallel(20) { index in
@@ -44,8 +45,8 @@ import Testing
         }
     }
 
-    @Test func `that isn't linked keeps the purchase from everybody until it is`() throws {
-        try World.run { world throws in
+    @Test func `that isn't linked keeps the purchase from everybody until it is`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell { $0.appAccountToken = Self.token }
             for text in [sale.signedTransaction, sale.receipt] {
                 let answer = try world.post(text)
@@ -58,8 +59,8 @@ import Testing
         }
     }
 
-    @Test func `that is an account's own id is its own`() throws {
-        try World.run { world throws in
+    @Test func `that is an account's own id is its own`() async throws {
+        try await World.run { world throws in
             let sale = try world.shop.sell { $0.appAccountToken = Self.token.uppercased() }
             #expect(try world.post(sale, to: "u1").code == "belongs_to_other_account")
             #expect(try world.post(sale, to: Self.token).status == 201)
@@ -69,8 +70,8 @@ import Testing
     @Test(arguments: [
         "", "u1", "2f5c7a3e9b1d4c6f8a2e0d4b6c8e1f3a", "2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3g",
     ])
-    func `that is no UUID is refused`(text: String) throws {
-        try World.run { world throws in
+    func `that is no UUID is refused`(text: String) async throws {
+        try await World.run { world throws in
             let answer = try world.linkToken(text, to: "u1")
             #expect(answer.status == 400)
             #expect(answer.code == "invalid_body")

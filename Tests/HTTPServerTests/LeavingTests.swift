@@ -50,6 +50,19 @@ import Testing
         }
     }
 
+    @Test func `in the middle of a body are let go at once`() throws {
+        try withServer { server throws in
+            let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n"
+            // The end of the stream has to come with the last bytes, which takes some luck.
+            for count in 0..<500 {
+                let client = try server.client()
+                try client.send(head + String(repeating: "x", count: count))
+                client.finishSending()
+                #expect(client.isEnded())
+            }
+        }
+    }
+
     @Test func `after sending a request and no more are answered`() throws {
         try withServer { server throws in
             let client = try server.client()

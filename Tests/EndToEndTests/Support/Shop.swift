@@ -12,8 +12,16 @@ final class Shop: Sendable {
     private let server: StandInServer
     private let loop = EventLoop()
 
-    init() throws {
-        store = StandInStore(now: { Shop.now() })
+    /// Ten years, before and after now.
+    private static let validitySeconds: Int64 = 315_360_000
+
+    /// - Parameter authorityCurve: the store's is P-384; P-256 is ten times as fast to verify.
+    init(authorityCurve: SigningKey.Curve = .p384) throws {
+        let seconds = Shop.now() / 1000
+        let authority = StandInAuthority(
+            validity: (seconds - Shop.validitySeconds)..<(seconds + Shop.validitySeconds),
+            authorityCurve: authorityCurve)
+        store = StandInStore(authority: authority, now: { Shop.now() })
         server = StandInServer(store: store, port: 0, loop: loop, log: .none)
         try server.start()
         Base.Thread.start { [loop] in loop.run() }

@@ -25,22 +25,33 @@ struct World: Sendable {
         ]}
         """
 
-    /// Runs `body` with `services` fresh processes on one fresh database, stops them, and checks
-    /// that they stop as they should and leave a ledger in which everything adds up.
+    /// `with`, on a thread that nobody else needs.
     static func run(
         services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
-        verifierURL: String? = nil, ledger: () throws -> LedgerDatabase = LedgerDatabase.create,
+        _ body: @escaping @Sendable (World) throws -> Void
+    ) async throws {
+        try await blocking {
+            try with(services: count, options: options, environment: environment, body)
+        }
+    }
+
+    /// Runs `body` with `services` fresh processes on one fresh database, stops them, and checks
+    /// that they stop as they should and leave a ledger in which everything adds up.
+    static func with(
+        services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
+        shop makeShop: () throws -> Shop = { try Shop() }, verifierURL: String? = nil,
+        ledger makeLedger: () throws -> LedgerDatabase = LedgerDatabase.create,
         _ body: (World) throws -> Void
     ) throws {
         let folder = try TemporaryFolder()
-        let shop = try Shop()
+        let shop = try makeShop()
         defer {
             shop.close()
             folder.remove()
         }
         try write(catalogue, to: folder.path + "/catalogue.json")
         try write(shop.store.authority.root.pem, to: folder.path + "/root.pem")
-        let ledger = try ledger()
+        let ledger = try makeLedger()
         var world = World(
             shop: shop, ledger: ledger, folder: folder, services: [], options: options,
             verifierURL: verifierURL, environment: environment)
@@ -120,14 +131,19 @@ struct World: Sendable {
         try post(sale.signedTransaction, to: account)
     }
 
-    func linkToken(
-        _ token: String, to account: String, port: UInt16? = nil
-    ) throws -> HTTPAnswer {
+    /// The request that links a token.
+    func linking(_ token: String, to account: String) -> HTTPQuestion {
         let body: JSON = ["appAccountToken": .string(token)]
         var question = posting(body: body.bytes, to: account)
         question.method = "PUT"
         question.path = "/v1/accounts/\(account)/app-account-token"
-        return try ask(question, port: port)
+        return question
+    }
+
+    func linkToken(
+        _ token: String, to account: String, port: UInt16? = nil
+    ) throws -> HTTPAnswer {
+        try ask(linking(token, to: account), port: port)
     }
 
     /// Paid and free coins of an account.
