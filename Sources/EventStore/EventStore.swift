@@ -59,6 +59,18 @@ package enum EventStoreError: Error, Hashable, Sendable {
     case corrupt(String)
 }
 
+extension EventStoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .conflict: "something else was written meanwhile"
+        case .claimed: "something was claimed before"
+        case .unavailable(let reason): "the ledger can't be used now: \(reason)"
+        case .resultUnknown(let reason): "it's unknown whether the ledger took it: \(reason)"
+        case .corrupt(let reason): "the ledger isn't as it should be: \(reason)"
+        }
+    }
+}
+
 /// What a batch of commands of one lane depends on.
 package struct LoadRequest: Sendable {
     package let lane: Lane

@@ -7,7 +7,8 @@ extension PostgresError {
         switch self {
         case .server("CL001", _, _, _), .server("40001", _, _, _), .server("40P01", _, _, _):
             .conflict
-        case .server("CL002", _, _, _), .protocolViolation: .corrupt(debugDescription)
+        case .protocolViolation(let problem): .corrupt(problem)
+        case .server("CL002", _, _, _): .corrupt(debugDescription)
         case .unavailable, .connectionLost, .timeout, .server, .aborted:
             .unavailable(debugDescription)
         }
