@@ -58,8 +58,12 @@ final class Load: Sendable {
 
     private func run(_ client: Int) {
         var connection: HTTPConnection?
+        var purchases = 0
         while !isStopped {
-            guard let sale = try? world.shop.sell() else { return }
+            purchases += 1
+            // A device of its own, or each sale's app receipt would list all those before it.
+            let device = "load-\(client)-\(purchases)"
+            guard let sale = try? world.shop.sell({ $0.device = device }) else { return }
             let question = world.posting(sale.signedTransaction, to: "load-\(client % 5)")
             var attempts = 0
             while !isStopped {
