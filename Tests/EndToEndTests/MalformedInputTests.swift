@@ -88,7 +88,7 @@ import Testing
             var random = SeededGenerator(Self.seed)
             var answers = stride(from: 0, to: answer.count, by: 40).map { Array(answer[..<$0]) }
             // Most of them are asked for four times, with pauses, before they are given up.
-            for _ in 0..<(isSoak ? Self.changes : 300) {
+            for _ in 0..<(isSoak ? 3000 : 300) {
                 answers.append(Self.changed(answer, &random))
             }
             let all = answers

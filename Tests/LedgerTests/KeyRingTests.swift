@@ -13,6 +13,7 @@ private final class Keys: APIKeyStore {
         var keys: [APIKey] = []
         var readings = 0
         var isFailing = false
+        var readingMilliseconds: Int64 = 0
         var now: Int64 = 1_000_000
     }
 
@@ -20,6 +21,9 @@ private final class Keys: APIKeyStore {
 
     var readings: Int { state.withLock { $0.readings } }
     func setFailing(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
+    func setReading(milliseconds: Int64) {
+        state.withLock { $0.readingMilliseconds = milliseconds }
+    }
     func now() -> Int64 { state.withLock { $0.now } }
     func pass(milliseconds: Int64) { state.withLock { $0.now += milliseconds } }
 
@@ -28,6 +32,7 @@ private final class Keys: APIKeyStore {
         await Task.yield()
         return try state.withLock { (state) throws(EventStoreError) in
             state.readings += 1
+            state.now += state.readingMilliseconds
             if state.isFailing { throw .unavailable("told to") }
             return state.keys
         }
@@ -139,6 +144,21 @@ private let stranger = "Bearer clk_0123456789ab_" + String(repeating: "0", count
             #expect(await denial(ring, key.authorization) == .unavailable)
             keys.setFailing(false)
             #expect(await denial(ring, key.authorization) == nil)
+        }
+    }
+
+    @Test func `takes a key although reading takes longer than keys may be old`() async throws {
+        try await withRing { keys, ring in
+            let key = try await keys.make(.read)
+            keys.setReading(milliseconds: 2000)
+            for _ in 0..<3 {
+                #expect(await denial(ring, key.authorization) == nil)
+                keys.pass(milliseconds: KeyRing.ageMillisecondsMax + 1)
+            }
+            #expect(keys.readings == 3)
+            _ = try await keys.revokeAPIKey(key.id, at: .noon)
+            keys.pass(milliseconds: KeyRing.ageMillisecondsMax + 1)
+            #expect(await denial(ring, key.authorization) == .unauthenticated)
         }
     }
 

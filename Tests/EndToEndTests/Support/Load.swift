@@ -58,12 +58,14 @@ final class Load: Sendable {
 
     private func run(_ client: Int) {
         var connection: HTTPConnection?
-        var purchases = 0
+        var sales = 0
         while !isStopped {
-            purchases += 1
-            // A device of its own, or each sale's app receipt would list all those before it.
-            let device = "load-\(client)-\(purchases)"
-            guard let sale = try? world.shop.sell({ $0.device = device }) else { return }
+            sales += 1
+            // A device of its own, lest each sale make a longer app receipt.
+            let device = "device-\(client)-\(sales)"
+            guard let sale = try? world.shop.sell("coins100", { $0.device = device }) else {
+                return
+            }
             let question = world.posting(sale.signedTransaction, to: "load-\(client % 5)")
             var attempts = 0
             while !isStopped {
