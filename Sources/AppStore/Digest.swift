@@ -7,7 +7,11 @@ package enum Digest {
     /// SHA-256 (FIPS 180-4), 32 bytes.
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: sha256Bytes) { digest, count in
-            unsafe SHA256(bytes, bytes.count, digest.baseAddress)
+            // Not `SHA256`, which looks for an implementation by name each time.
+            var context = SHA256_CTX()
+            unsafe SHA256_Init(&context)
+            unsafe SHA256_Update(&context, bytes, bytes.count)
+            unsafe SHA256_Final(digest.baseAddress, &context)
             count = sha256Bytes
         }
     }

@@ -24,12 +24,13 @@ extension CoinLedgerApp {
         if EntityTags(request.headers.values(of: "If-None-Match")).contain(tag) {
             return HTTPResponse(status: 304, headers: headers, body: [])
         }
-        var object = JSONObject([.init("accountId", .string(account.text))])
-        object.append("version", .integer(state.version))
-        for member in state.production.json { object.append(member.name, member.value) }
-        object.append("sandbox", .object(JSONObject(state.sandbox.json)))
-        object.append("asOf", .string(services.clock().description))
-        return HTTPResponse(status: 200, headers: headers, json: .object(object))
+        var object = JSONObjectWriter()
+        object.member("accountId", account.text)
+        object.member("version", state.version)
+        state.production.write(to: &object)
+        object.object("sandbox") { state.sandbox.write(to: &$0) }
+        object.member("asOf", services.clock().description)
+        return HTTPResponse(status: 200, headers: headers, json: object.finish())
     }
 
     func events(
@@ -86,6 +87,12 @@ extension CoinLedgerApp {
 }
 
 extension Balance {
+    fileprivate func write(to object: inout JSONObjectWriter) {
+        object.member("paid", paid.amount)
+        object.member("free", free.amount)
+        object.member("total", total.amount)
+    }
+
     fileprivate var json: [JSONObject.Member] {
         [
             .init("paid", .integer(paid.amount)), .init("free", .integer(free.amount)),
@@ -124,7 +131,7 @@ extension StoredEvent {
 extension EventStoreError {
     var problem: Problem {
         switch self {
-        case .conflict, .unavailable, .resultUnknown:
+        case .conflict, .claimed, .unavailable, .resultUnknown:
             Problem(.ledgerUnavailable, "The ledger can't be reached now.")
         case .corrupt: Problem(.internalError, "The ledger holds something that can't be read.")
         }

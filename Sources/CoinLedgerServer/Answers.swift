@@ -7,9 +7,13 @@ private let retryAfterSeconds = 2
 
 extension HTTPResponse {
     package init(status: Int, headers: [(name: String, value: String)] = [], json: JSON) {
+        self.init(status: status, headers: headers, json: json.bytes)
+    }
+
+    /// - Parameter json: the bytes of a JSON text.
+    package init(status: Int, headers: [(name: String, value: String)] = [], json: [UInt8]) {
         self.init(
-            status: status, headers: [("Content-Type", "application/json")] + headers,
-            body: json.bytes)
+            status: status, headers: [("Content-Type", "application/json")] + headers, body: json)
     }
 
     package init(_ problem: Problem, headers: [(name: String, value: String)] = []) {

@@ -25,9 +25,9 @@ package enum EventCodec {
     package static func encode(_ event: Event) -> Encoded {
         switch event {
         case .purchaseRecorded(let event):
-            Encoded(type: "PurchaseRecorded", schemaVersion: 1, payload: json(event).bytes)
+            Encoded(type: "PurchaseRecorded", schemaVersion: 1, payload: payload(event))
         case .coinsGranted(let event):
-            Encoded(type: coinsGrantedType, schemaVersion: 1, payload: json(event).bytes)
+            Encoded(type: coinsGrantedType, schemaVersion: 1, payload: payload(event))
         case .appAccountTokenLinked(let token):
             Encoded(
                 type: "AppAccountTokenLinked", schemaVersion: 1,
@@ -68,25 +68,29 @@ package enum EventCodec {
         }
     }
 
-    private static func json(_ event: PurchaseRecorded) -> JSON {
+    private static func payload(_ event: PurchaseRecorded) -> [UInt8] {
         let purchase = event.purchase
-        var object = JSONObject()
-        object.append("store", .string(purchase.key.store.rawValue))
-        object.append("environment", .string(purchase.key.environment.rawValue))
-        object.append("transactionId", .string(purchase.key.transactionID.text))
-        object.append("originalTransactionId", .string(purchase.originalTransactionID.text))
-        object.append("productId", .string(purchase.productID))
-        object.append("quantity", .integer(purchase.quantity))
+        var object = JSONObjectWriter()
+        write(purchase.key, to: &object)
+        object.member("originalTransactionId", purchase.originalTransactionID.text)
+        object.member("productId", purchase.productID)
+        object.member("quantity", purchase.quantity)
         if let price = purchase.price {
-            object.append("priceMilliunits", .integer(price.milliunits))
-            object.append("currency", .string(price.currency))
+            object.member("priceMilliunits", price.milliunits)
+            object.member("currency", price.currency)
         }
-        object.append("storefront", purchase.storefront.map(JSON.string))
-        object.append("purchasedAt", .string(purchase.purchasedAt.description))
-        object.append("signedAt", purchase.signedAt.map { .string($0.description) })
-        object.append("appAccountToken", purchase.appAccountToken.map { .string($0.text) })
-        object.append("catalogueVersion", .string(event.catalogueVersion))
-        return .object(object)
+        object.member("storefront", purchase.storefront)
+        object.member("purchasedAt", purchase.purchasedAt.description)
+        object.member("signedAt", purchase.signedAt?.description)
+        object.member("appAccountToken", purchase.appAccountToken?.text)
+        object.member("catalogueVersion", event.catalogueVersion)
+        return object.finish()
+    }
+
+    private static func write(_ key: PurchaseKey, to object: inout JSONObjectWriter) {
+        object.member("store", key.store.rawValue)
+        object.member("environment", key.environment.rawValue)
+        object.member("transactionId", key.transactionID.text)
     }
 
     private static func purchaseRecorded(
@@ -116,28 +120,23 @@ package enum EventCodec {
             transactionID: try payload.value("transactionId", TransactionID.init))
     }
 
-    private static func json(_ event: CoinsGranted) -> JSON {
-        var source = JSONObject()
-        switch event.source {
-        case .purchase(let key):
-            source.append("type", "purchase")
-            source.append("store", .string(key.store.rawValue))
-            source.append("environment", .string(key.environment.rawValue))
-            source.append("transactionId", .string(key.transactionID.text))
+    private static func payload(_ event: CoinsGranted) -> [UInt8] {
+        var object = JSONObjectWriter()
+        object.member("environment", event.environment.rawValue)
+        object.object("source") { source in
+            switch event.source {
+            case .purchase(let key):
+                source.member("type", "purchase")
+                write(key, to: &source)
+            }
         }
-        let lots = event.lots.map { lot in
-            var object = JSONObject()
-            object.append("number", .integer(lot.number))
-            object.append("kind", .string(lot.kind.rawValue))
-            object.append("coins", .integer(lot.coins.amount))
-            object.append("expiresAt", lot.expiresAt.map { .string($0.description) })
-            return JSON.object(object)
+        object.objects("lots", event.lots) { object, lot in
+            object.member("number", lot.number)
+            object.member("kind", lot.kind.rawValue)
+            object.member("coins", lot.coins.amount)
+            object.member("expiresAt", lot.expiresAt?.description)
         }
-        return [
-            "environment": .string(event.environment.rawValue),
-            "source": .object(source),
-            "lots": .array(lots),
-        ]
+        return object.finish()
     }
 
     private static func coinsGranted(_ payload: Payload) throws(PayloadError) -> CoinsGranted {

@@ -16,8 +16,8 @@ package protocol EventStore: Sendable {
 
     /// Appends the whole batch in one durable transaction, or nothing of it.
     ///
-    /// - Throws: `.conflict` if the lane's head has moved or a claim is taken: load and decide
-    ///   again; `.resultUnknown` if the batch may or may not have been appended.
+    /// - Throws: `.conflict` if the lane's head has moved, `.claimed` if it hasn't, but a claim is
+    ///   taken: load and decide again; `.resultUnknown` if the batch may or may not have been appended.
     func append(_ batch: Batch) async throws(EventStoreError)
 
     /// The accounts among `ids` that have events.
@@ -49,12 +49,26 @@ package protocol EventStore: Sendable {
 package enum EventStoreError: Error, Hashable, Sendable {
     /// Something else was appended meanwhile. Nothing of this was written.
     case conflict
+    /// A purchase or token of the batch was claimed before. Nothing of it was written.
+    case claimed
     /// The store can't be reached or takes no writes now. Nothing was written.
     case unavailable(String)
     /// The connection was lost while the batch was committed.
     case resultUnknown(String)
     /// What is stored can't be read, or the store answered against its contract.
     case corrupt(String)
+}
+
+extension EventStoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .conflict: "something else was written meanwhile"
+        case .claimed: "something was claimed before"
+        case .unavailable(let reason): "the ledger can't be used now: \(reason)"
+        case .resultUnknown(let reason): "it's unknown whether the ledger took it: \(reason)"
+        case .corrupt(let reason): "the ledger isn't as it should be: \(reason)"
+        }
+    }
 }
 
 /// What a batch of commands of one lane depends on.

@@ -25,10 +25,10 @@ package actor InMemoryEventStore: EventStore {
     }
 
     package func append(_ batch: Batch) throws(EventStoreError) {
-        guard batch.expectedHead == head(of: batch.lane),
-            !batch.claims.keys.contains(where: { claims[$0] != nil }),
+        guard batch.expectedHead == head(of: batch.lane) else { throw .conflict }
+        guard !batch.claims.keys.contains(where: { claims[$0] != nil }),
             !batch.tokenOwners.keys.contains(where: { tokenOwners[$0] != nil })
-        else { throw .conflict }
+        else { throw .claimed }
         log[batch.lane, default: []] += batch.events
         accounts.merge(batch.accounts) { $1 }
         claims.merge(batch.claims) { $1 }

@@ -7,11 +7,17 @@ extension PostgresError {
         switch self {
         case .server("CL001", _, _, _), .server("40001", _, _, _), .server("40P01", _, _, _):
             .conflict
-        case .server("CL002", _, _, _), .protocolViolation: .corrupt(debugDescription)
+        case .protocolViolation(let problem): .corrupt(problem)
+        case .server("CL002", _, _, _): .corrupt(debugDescription)
         case .unavailable, .connectionLost, .timeout, .server, .aborted:
             .unavailable(debugDescription)
         }
     }
+
+    /// The constraints that a claim violates if it's taken.
+    private static let claims = [
+        "purchases_are_granted_once", "app_account_tokens_have_one_account",
+    ]
 
     /// The failure of an append.
     ///
@@ -20,7 +26,8 @@ extension PostgresError {
         switch self {
         case .server("57P01", _, _, _), .server("57P02", _, _, _):
             .resultUnknown(debugDescription)
-        case .server("23505", _, _, _): .conflict
+        case .server("23505", _, _, let constraint):
+            PostgresError.claims.contains(constraint ?? "") ? .claimed : .conflict
         case _ where isResultUnknown: .resultUnknown(debugDescription)
         case .unavailable, .connectionLost, .timeout, .server, .aborted, .protocolViolation:
             storeError

@@ -45,7 +45,7 @@ package struct Migrator: Sendable {
                 if let taken = known[migration.number] {
                     guard taken == checksum else {
                         throw .protocolViolation(
-                            "migration \(migration.number) was edited after it had been applied")
+                            "migration \(migration.number) was edited after it had been taken")
                     }
                     continue
                 }

@@ -93,11 +93,11 @@ import Testing
         ),
         (
             "UPDATE coinledger.events SET payload = '{}' WHERE lane = 0 AND position = 2",
-            "event 0-2: corrupt"
+            "event 0-2: the ledger isn't as it should be"
         ),
         (
             "UPDATE coinledger.events SET type = 'CoinsGiven' WHERE lane = 0 AND position = 2",
-            "event 0-2: corrupt"
+            "event 0-2: the ledger isn't as it should be"
         ),
         (
             "UPDATE coinledger.events SET version = 7 WHERE lane = 0 AND position = 2",

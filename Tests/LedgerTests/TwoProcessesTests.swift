@@ -113,7 +113,7 @@ import Testing
                     async let other = append(second, to: store)
                     let failures = [await one, await other]
                     #expect(failures.filter { $0 == nil }.count == 1)
-                    #expect(failures.filter { $0 == .conflict }.count == 1)
+                    #expect(failures.filter { $0 == .claimed }.count == 1)
                     heads = try await store.heads()
                 }
             }

@@ -33,7 +33,7 @@ struct JSONWriter {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private mutating func write(_ value: Int64) {
+    mutating func write(_ value: Int64) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var rest = value.magnitude
         let start = bytes.count
@@ -44,7 +44,7 @@ struct JSONWriter {
         bytes[start...].reverse()
     }
 
-    private mutating func write(_ text: String) {
+    mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         // A native string lends its bytes; any other is copied first.
         let isWritten: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
@@ -62,6 +62,12 @@ struct JSONWriter {
             start = index + 1
         }
         append(text.extracting(start..<text.count))
+    }
+
+    /// Appends text that is JSON already.
+    mutating func append(_ text: StaticString) {
+        unsafe bytes.append(
+            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     private mutating func append(_ text: borrowing Span<UInt8>) {

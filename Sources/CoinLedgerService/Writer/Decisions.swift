@@ -101,7 +101,11 @@ struct NeededFacts {
     private var purchases: Set<PurchaseKey> = []
     private var tokens: Set<AppAccountToken> = []
 
-    var isEmpty: Bool { accounts.isEmpty && purchases.isEmpty && tokens.isEmpty }
+    /// Whether there is something that can't be done without. Claims can, if need be: `append`
+    /// refuses those that are taken.
+    func mustBeLoaded(withClaims: Bool) -> Bool {
+        !accounts.isEmpty || !tokens.isEmpty || (withClaims && !purchases.isEmpty)
+    }
 
     mutating func add(_ command: Command, isCached: (AccountID) -> Bool) {
         if !isCached(command.account) { accounts.insert(command.account) }

@@ -7,6 +7,9 @@ package import Telemetry
 /// Group commit: while one batch is being committed the next one collects; a lone command is
 /// committed at once. No outcome leaves before the commit has returned. Another process may write
 /// to the same lane: the fence of `append` finds it out, and the batch is decided again.
+///
+/// Most purchases are new. So a batch whose accounts are known is appended without looking for
+/// claims first, and if one proves to be taken, it's decided again with open eyes.
 package actor LedgerWriter {
     private let lane: Lane
     private let store: any EventStore
@@ -21,6 +24,8 @@ package actor LedgerWriter {
     private var cache: AccountCache
     /// The lane's head as this writer knows it; nil where it has to be read.
     private var head: Int64?
+    /// For how many batches claims are looked for before appending, since some were taken lately.
+    private var cautiousBatches = 0
 
     /// - Parameters:
     ///   - executor: where batches are made; the event loop of the store's connection, so that
@@ -87,11 +92,17 @@ package actor LedgerWriter {
             do throws(EventStoreError) {
                 let decisions = try await decide(batch)
                 try await append(decisions)
+                cautiousBatches = max(0, cautiousBatches - 1)
                 for (queued, outcome) in zip(batch, decisions.outcomes) { queued.answer(outcome) }
                 return
             } catch {
-                forget()
+                // Taken claims say nothing of what else is known.
+                if error != .claimed { forget() }
                 switch error {
+                case .claimed:
+                    conflicts += 1
+                    cautiousBatches = limits.cautiousBatches
+                    if conflicts <= limits.conflictsMax { continue }
                 case .conflict:
                     conflicts += 1
                     telemetry.conflicts.increment()
@@ -125,13 +136,14 @@ package actor LedgerWriter {
         var accounts: [AccountID: Account] = [:]
         var facts = Facts()
         var expectedHead = knownHead ?? 0
-        if knownHead == nil || !request.isEmpty {
+        if knownHead == nil || request.mustBeLoaded(withClaims: cautiousBatches > 0) {
             let loaded = try await store.load(request.loadRequest(in: lane))
             // A head that has moved means that cached accounts may be old.
             if let knownHead, knownHead != loaded.head { throw .conflict }
             expectedHead = loaded.head
             accounts = loaded.accounts
             facts = loaded.facts
+            if !facts.claims.isEmpty { cautiousBatches = limits.cautiousBatches }
         }
         var decisions = Decisions(lane: lane, expectedHead: expectedHead, facts: facts)
         for queued in batch {
