@@ -5,7 +5,7 @@ import Postgres
 extension PostgresEventStore: LotProjection {
     package func lotCheckpoint(of lane: Lane) async throws(EventStoreError) -> Int64 {
         try await reading { () throws(PostgresError) -> Int64 in
-            try await readers.read([(Statements.lotCheckpoint, [.int8(lane.number)])])[0]
+            try await background.read([(Statements.lotCheckpoint, [.int8(lane.number)])])[0]
                 .int8(0, 0)
         }
     }
@@ -19,7 +19,7 @@ extension PostgresEventStore: LotProjection {
             }
         }
         try await reading { () throws(PostgresError) in
-            _ = try await readers.execute(
+            _ = try await background.execute(
                 Statements.projectLots,
                 [
                     .int8(lane.number), .int8(position), .int8(newPosition),
@@ -46,7 +46,7 @@ extension PostgresEventStore: LotProjection {
                 .int8(lane.number), .text(last?.account.text ?? ""), .int8(last?.number ?? 0),
                 .int8(Int64(limit)),
             ]
-            let rows = try await readers.read([(Statements.lots, parameters)])[0]
+            let rows = try await background.read([(Statements.lots, parameters)])[0]
             var lots: [ProjectedLot] = []
             for row in 0..<rows.count { lots.append(try ProjectedLot(rows, row, lane)) }
             return lots

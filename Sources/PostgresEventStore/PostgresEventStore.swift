@@ -7,12 +7,15 @@ package import Telemetry
 
 /// The ledger in PostgreSQL, through the functions and tables of `db/`.
 ///
-/// Each lane's writer has a connection of its own, and readers share a few. Everything is called
+/// Each lane's writer has a connection of its own, quick reads share a few, and what reads whole
+/// lanes has one more, so that nobody who waits for a balance waits for that. Everything is called
 /// from tasks of the event loop that was given.
 package struct PostgresEventStore: EventStore {
     package let laneCount: Int64
     private let writers: [PostgresClient]
     let readers: PostgresClient
+    /// For projections and audits.
+    let background: PostgresClient
 
     package static let readerConnections = 2
 
@@ -24,9 +27,10 @@ package struct PostgresEventStore: EventStore {
     ) async throws(EventStoreError) -> PostgresEventStore {
         var configuration = configuration
         // A plan made for this very array of keys would cost more than it saves, and one made on
-        // a young, empty table must not stay a sequential scan.
+        // a young, empty table must be right when it's large: look-ups by key.
         configuration.settings += [
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"),
+            ("enable_bitmapscan", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"),
         ]
         let readers = PostgresClient(
             configuration, connections: readerConnections, on: loop, log: log)
@@ -40,7 +44,9 @@ package struct PostgresEventStore: EventStore {
         let writers = (0..<laneCount).map { _ in
             PostgresClient(configuration, connections: 1, on: loop, log: log)
         }
-        return PostgresEventStore(laneCount: laneCount, writers: writers, readers: readers)
+        let background = PostgresClient(configuration, connections: 1, on: loop, log: log)
+        return PostgresEventStore(
+            laneCount: laneCount, writers: writers, readers: readers, background: background)
     }
 
     private static func laneCount(
@@ -55,8 +61,7 @@ package struct PostgresEventStore: EventStore {
 
     /// Closes every connection.
     package func close() {
-        for writer in writers { writer.close() }
-        readers.close()
+        for client in writers + [readers, background] { client.close() }
     }
 
     /// Whether the database answers and takes writes.
@@ -99,7 +104,7 @@ package struct PostgresEventStore: EventStore {
     ) async throws(EventStoreError) -> [StoredEvent] {
         let lane = Lane.of(account, count: laneCount)
         return try await events(
-            Statements.accountEvents,
+            readers, Statements.accountEvents,
             [.text(account.text), .int8(lane.number), .int8(version), .int8(Int64(limit))])
     }
 
@@ -107,14 +112,15 @@ package struct PostgresEventStore: EventStore {
         in lane: Lane, after position: Int64, limit: Int
     ) async throws(EventStoreError) -> [StoredEvent] {
         try await events(
-            Statements.laneEvents, [.int8(lane.number), .int8(position), .int8(Int64(limit))])
+            background, Statements.laneEvents,
+            [.int8(lane.number), .int8(position), .int8(Int64(limit))])
     }
 
     private func events(
-        _ statement: PostgresStatement, _ parameters: [PostgresValue]
+        _ client: PostgresClient, _ statement: PostgresStatement, _ parameters: [PostgresValue]
     ) async throws(EventStoreError) -> [StoredEvent] {
         try await reading { () throws(PostgresError) -> [StoredEvent] in
-            let rows = try await readers.read([(statement, parameters)])[0]
+            let rows = try await client.read([(statement, parameters)])[0]
             var events: [StoredEvent] = []
             events.reserveCapacity(rows.count)
             for row in 0..<rows.count { events.append(try StoredEvent(rows, row)) }
@@ -124,7 +130,7 @@ package struct PostgresEventStore: EventStore {
 
     package func heads() async throws(EventStoreError) -> [Lane: Int64] {
         try await reading { () throws(PostgresError) -> [Lane: Int64] in
-            let rows = try await readers.read([(Statements.heads, [])])[0]
+            let rows = try await background.read([(Statements.heads, [])])[0]
             var heads: [Lane: Int64] = [:]
             for row in 0..<rows.count { heads[try rows.lane(row, 0)] = try rows.int8(row, 1) }
             return heads
@@ -138,7 +144,7 @@ package struct PostgresEventStore: EventStore {
             let parameters: [PostgresValue] = [
                 .int8(lane.number), .text(id?.text ?? ""), .int8(Int64(limit)),
             ]
-            let rows = try await readers.read([(Statements.laneAccounts, parameters)])[0]
+            let rows = try await background.read([(Statements.laneAccounts, parameters)])[0]
             return try AccountRows(rows).inOrder()
         }
     }

@@ -5,6 +5,9 @@
 -- row is fence, lock and counter in one. Raises CL001 if the head is elsewhere: read and decide
 -- again. A purchase or token claimed meanwhile violates its primary key (23505): the same applies.
 -- Claims must come sorted, so that two lanes take them in one order.
+--
+-- Plans are made once a session, perhaps while the tables are empty, and must be right for ever: a
+-- look-up by key for each row, never a pass over a table or an index.
 CREATE FUNCTION coinledger.append_events(
     p_lane bigint,
     p_expected_head bigint,
@@ -39,6 +42,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
 AS $$
 DECLARE
     changed bigint;
@@ -108,14 +114,20 @@ BEGIN
             sandbox_paid = state.sandbox_paid,
             sandbox_free = state.sandbox_free,
             lot_count = state.lot_count
-        FROM unnest(
-            p_changed_accounts, p_changed_from_versions, p_changed_versions, p_paid, p_free,
-            p_sandbox_paid, p_sandbox_free, p_lot_counts
-        ) AS state (
-            account, from_version, version, paid, free, sandbox_paid, sandbox_free, lot_count
-        )
+        FROM (
+            -- The lane comes with the rows, and OFFSET keeps it there: as a constant it would let
+            -- the planner read the lane's whole index while the table is small, and go on so.
+            SELECT p_lane AS lane, changed_account.*
+            FROM unnest(
+                p_changed_accounts, p_changed_from_versions, p_changed_versions, p_paid, p_free,
+                p_sandbox_paid, p_sandbox_free, p_lot_counts
+            ) AS changed_account (
+                account, from_version, version, paid, free, sandbox_paid, sandbox_free, lot_count
+            )
+            OFFSET 0
+        ) AS state
         WHERE accounts.account = state.account
-            AND accounts.lane = p_lane
+            AND accounts.lane = state.lane
             AND accounts.version = state.from_version;
         GET DIAGNOSTICS changed = ROW_COUNT;
         IF written + changed <> cardinality(p_changed_accounts) THEN
