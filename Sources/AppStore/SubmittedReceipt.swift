@@ -14,7 +14,7 @@ package enum SubmittedReceipt: Hashable, Sendable {
     package static func detect(_ text: String) throws(ReceiptShapeError) -> SubmittedReceipt {
         guard text.utf8.count <= bytesMax else { throw .tooLarge }
         let all = Array(text.utf8)
-        if isSignedTransaction(all[...]) { return .signedTransaction(text) }
+        if isSignedTransaction(all) { return .signedTransaction(text) }
         let bytes = trimmed(all)
         guard let first = bytes.first else { throw .empty }
         switch first {
@@ -33,26 +33,29 @@ package enum SubmittedReceipt: Hashable, Sendable {
     private static func signedTransaction(
         _ bytes: [UInt8]
     ) throws(ReceiptShapeError) -> SubmittedReceipt {
-        guard isSignedTransaction(bytes[...]) else { throw .notASignedTransaction }
+        guard isSignedTransaction(bytes) else { throw .notASignedTransaction }
         return .signedTransaction(String(decoding: bytes, as: UTF8.self))
     }
 
     /// Whether these are three segments of base64url digits, none of them empty or of a length
     /// that encodes nothing. That each is right is seen when it's decoded.
-    private static func isSignedTransaction(_ bytes: ArraySlice<UInt8>) -> Bool {
-        var dots = 0
-        var length = 0
-        for byte in bytes {
-            if byte == UInt8(ascii: ".") {
-                guard length % 4 != 1, length > 0 else { return false }
-                dots += 1
-                length = 0
-            } else {
-                guard isURLDigit(byte) else { return false }
-                length += 1
+    private static func isSignedTransaction(_ bytes: [UInt8]) -> Bool {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            var dots = 0
+            var length = 0
+            for index in 0..<bytes.count {
+                let byte = unsafe bytes[index]
+                if byte == UInt8(ascii: ".") {
+                    guard length % 4 != 1, length > 0 else { return false }
+                    dots += 1
+                    length = 0
+                } else {
+                    guard isURLDigit(byte) else { return false }
+                    length += 1
+                }
             }
+            return dots == 2 && length > 0 && length % 4 != 1
         }
-        return dots == 2 && length > 0 && length % 4 != 1
     }
 
     private static func appReceipt(
@@ -86,13 +89,12 @@ package enum SubmittedReceipt: Hashable, Sendable {
         return start == bytes.endIndex ? [] : Array(bytes[start...end])
     }
 
+    @inline(__always)
     private static func isURLDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        // Both cases of a letter differ in one bit.
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return letter < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: "_")
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

@@ -174,17 +174,14 @@ private struct JSONParser {
     private mutating func string(_ bytes: borrowing Span<UInt8>) throws(JSONError) -> String {
         offset += 1
         let start = offset
-        while offset < count {
-            switch bytes[offset] {
-            case UInt8(ascii: "\""):
-                defer { offset += 1 }
-                return try text(bytes, start..<offset)
-            case UInt8(ascii: "\\"): return try escapedString(bytes, from: start)
-            case 0..<0x20: throw .syntax(offset: offset)
-            default: offset += 1
-            }
+        let (index, isASCII) = plainEnd(bytes, from: start)
+        offset = index
+        guard index < count, bytes[index] >= 0x20 else { throw .syntax(offset: index) }
+        guard bytes[index] == UInt8(ascii: "\"") else {
+            return try escapedString(bytes, from: start)
         }
-        throw .syntax(offset: offset)
+        offset += 1
+        return isASCII ? asciiText(bytes, start..<index) : try text(bytes, start..<index)
     }
 
     private mutating func escapedString(
@@ -256,6 +253,32 @@ private struct JSONParser {
             offset += 1
         }
         return value
+    }
+
+    /// Where text without escapes ends, and whether it's ASCII up to there.
+    ///
+    /// Texts are most of what is read (a receipt may have a megabyte), so this is the loop that
+    /// counts, and it goes over memory.
+    private func plainEnd(
+        _ bytes: borrowing Span<UInt8>, from start: Int
+    ) -> (index: Int, isASCII: Bool) {
+        unsafe bytes.withUnsafeBufferPointer { memory in
+            var union: UInt8 = 0
+            for index in start..<memory.count {
+                let byte = unsafe memory[index]
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 {
+                    return (index, union < 0x80)
+                }
+                union |= byte
+            }
+            return (memory.count, union < 0x80)
+        }
+    }
+
+    /// The text of bytes that are known to be ASCII, which needs no validation.
+    private func asciiText(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> String {
+        let part = bytes.extracting(range)
+        return unsafe part.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     private func text(
