@@ -17,7 +17,7 @@ final class RunningService: Sendable {
     private let store: PostgresEventStore
     private let workers: WorkerPool
     private let client: HTTPClient
-    private let projection: Task<Void, Never>
+    private let projection: ProjectionThread
     private let log: Log
     let port: UInt16
 
@@ -25,12 +25,10 @@ final class RunningService: Sendable {
     private static let waitingVerificationsMax = 8192
     /// From SIGTERM until what was accepted must be answered.
     static let drainMilliseconds: Int64 = 8000
-    /// Between two looks of the projection at an idle log.
-    private static let projectionPauseMilliseconds: Int64 = 200
 
     private init(
         server: HTTPServer, store: PostgresEventStore, workers: WorkerPool, client: HTTPClient,
-        projection: Task<Void, Never>, log: Log
+        projection: ProjectionThread, log: Log
     ) {
         self.server = server
         self.store = store
@@ -75,13 +73,9 @@ final class RunningService: Sendable {
             throw UsageError(
                 "can't listen on \(options.listen.address):\(options.listen.port): \(error)")
         }
-        let projector = LotProjector(store: store, log: log)
-        let projection = loop.task {
-            await projector.run { await loop.sleep(milliseconds: projectionPauseMilliseconds) }
-        }
         return RunningService(
             server: server, store: store, workers: workers, client: client,
-            projection: projection, log: log)
+            projection: ProjectionThread(database, log: log), log: log)
     }
 
     private static func ledger(
@@ -115,10 +109,8 @@ final class RunningService: Sendable {
     func stop() async {
         log.info("stopping")
         await server.drain(milliseconds: RunningService.drainMilliseconds)
-        projection.cancel()
-        // Closing ends a projection that waits for a database which doesn't answer.
+        await projection.stop()
         store.close()
-        await projection.value
         client.stop()
         workers.stop()
         log.info("stopped")
