@@ -20,7 +20,7 @@ import Glibc
         unsafe pthread_mutex_init(mutex, nil)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_cond_init(condition, nil)
-        for _ in 0..<threads { Thread.start { self.work() } }
+        for _ in 0..<threads { Thread.start(.low) { self.work() } }
     }
 
     deinit {

@@ -30,6 +30,12 @@ package protocol LotProjection: Sendable {
     /// The position up to which the lots of `lane` are there.
     func lotCheckpoint(of lane: Lane) async throws(EventStoreError) -> Int64
 
+    /// The events of a lane that granted coins, of the `limit` positions after `position`, and the
+    /// last position that was looked at: `position` itself if there is nothing new.
+    func grants(
+        in lane: Lane, after position: Int64, limit: Int64
+    ) async throws(EventStoreError) -> (events: [StoredEvent], through: Int64)
+
     /// Adds lots and moves the checkpoint from `position` to `newPosition`, both or neither.
     ///
     /// - Throws: `.conflict` if the checkpoint isn't at `position`.

@@ -10,6 +10,27 @@ extension PostgresEventStore: LotProjection {
         }
     }
 
+    package func grants(
+        in lane: Lane, after position: Int64, limit: Int64
+    ) async throws(EventStoreError) -> (events: [StoredEvent], through: Int64) {
+        try await reading {
+            () throws(PostgresError) -> (events: [StoredEvent], through: Int64) in
+            let end = position + limit
+            let results = try await background.read([
+                (Statements.head, [.int8(lane.number)]),
+                (Statements.laneGrants, [.int8(lane.number), .int8(position), .int8(end)]),
+            ])
+            // What was appended after the head was read is left for the next time.
+            let through = max(position, min(end, try results[0].int8(0, 0)))
+            var events: [StoredEvent] = []
+            for row in 0..<results[1].count {
+                let event = try StoredEvent(results[1], row)
+                if event.id.position <= through { events.append(event) }
+            }
+            return (events, through)
+        }
+    }
+
     package func project(
         _ lots: [ProjectedLot], in lane: Lane, from position: Int64, to newPosition: Int64
     ) async throws(EventStoreError) {

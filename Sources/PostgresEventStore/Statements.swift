@@ -1,3 +1,4 @@
+import EventStore
 import Postgres
 
 /// Every statement that the store sends.
@@ -65,6 +66,15 @@ enum Statements {
         """
         SELECT \(eventColumns) FROM coinledger.events
         WHERE lane = $1 AND position > $2 ORDER BY position LIMIT $3
+        """)
+
+    static let laneGrants = PostgresStatement(
+        "lane_grants",
+        """
+        SELECT \(eventColumns) FROM coinledger.events
+        WHERE lane = $1 AND position > $2 AND position <= $3
+            AND type = '\(EventCodec.coinsGrantedType)'
+        ORDER BY position
         """)
 
     static let recordRefusal = PostgresStatement(

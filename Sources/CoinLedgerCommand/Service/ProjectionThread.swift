@@ -24,7 +24,7 @@ final class ProjectionThread: Sendable {
             loop.stop()
         }
         work.withLock { $0 = task }
-        Base.Thread.start { loop.run() }
+        Base.Thread.start(.background) { loop.run() }
     }
 
     /// Returns when the thread has let everything go.

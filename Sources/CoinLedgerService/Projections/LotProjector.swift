@@ -7,7 +7,7 @@ package struct LotProjector: Sendable {
     private let store: any EventStore & LotProjection
     private let log: Log
 
-    package static let eventsPerStep = 2000
+    package static let eventsPerStep: Int64 = 1000
 
     package init(store: any EventStore & LotProjection, log: Log) {
         self.store = store
@@ -19,18 +19,18 @@ package struct LotProjector: Sendable {
     /// - Returns: whether there may be more to do at once.
     package func step(_ lane: Lane) async throws(EventStoreError) -> Bool {
         let checkpoint = try await store.lotCheckpoint(of: lane)
-        let events = try await store.events(
+        let (events, through) = try await store.grants(
             in: lane, after: checkpoint, limit: LotProjector.eventsPerStep)
-        guard let last = events.last else { return false }
+        guard through > checkpoint else { return false }
         var lots: [ProjectedLot] = []
         for event in events { lots += try LotProjector.lots(of: event) }
         do throws(EventStoreError) {
-            try await store.project(lots, in: lane, from: checkpoint, to: last.id.position)
+            try await store.project(lots, in: lane, from: checkpoint, to: through)
         } catch .conflict {
             // Another process has taken this step.
             return true
         }
-        return events.count == LotProjector.eventsPerStep
+        return through - checkpoint == LotProjector.eventsPerStep
     }
 
     /// Takes every lane on until it's up to date with what was there at the beginning.
