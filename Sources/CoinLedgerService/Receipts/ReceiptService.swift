@@ -12,6 +12,9 @@ package struct ReceiptService: Sendable {
     private let telemetry: ReceiptTelemetry
     private let log: Log
 
+    /// A receipt with more purchases is handed to the writer in parts, so that it finds room.
+    private static let commandsAtOnce = 256
+
     /// - Parameter policy: answers the policy in force, which a new catalogue replaces.
     package init(
         ledger: Ledger, policy: @escaping @Sendable () -> PurchasePolicy,
@@ -77,7 +80,13 @@ package struct ReceiptService: Sendable {
         of commands: [Command], _ account: AccountID
     ) async throws(ReceiptError) -> [Outcome] {
         do throws(WriterError) {
-            return try await ledger.submit(commands, of: account)
+            var outcomes: [Outcome] = []
+            for start in stride(from: 0, to: commands.count, by: ReceiptService.commandsAtOnce) {
+                let part = commands[
+                    start..<min(start + ReceiptService.commandsAtOnce, commands.count)]
+                outcomes += try await ledger.submit(Array(part), of: account)
+            }
+            return outcomes
         } catch {
             switch error {
             case .overloaded: throw .overloaded
