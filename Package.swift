@@ -59,7 +59,7 @@ let package = Package(
             "CoinLedgerService",
             ["Base", "CoinLedger", "EventStore", "AppStore", "AppStoreConnection", "Telemetry"]),
         .target(
-            name: "LedgerSchema", path: "db", exclude: ["examples"],
+            name: "LedgerSchema", path: "db",
             sources: ["LedgerSchema.swift"], resources: [.embedInCode("migrations")],
             swiftSettings: settings),
         library(
