@@ -49,7 +49,7 @@ struct LaneFold {
             }
             accounts[event.account] = account
             claim(decoded, event)
-            for lot in try LotProjector.lots(of: event) {
+            for lot in LotProjector.lots(of: decoded, event) {
                 lots[GrantID(account: lot.account, number: lot.lot.number)] = lot
             }
         } catch {

@@ -23,7 +23,7 @@ package struct LotProjector: Sendable {
             in: lane, after: checkpoint, limit: LotProjector.eventsPerStep)
         guard through > checkpoint else { return false }
         var lots: [ProjectedLot] = []
-        for event in events { lots += try LotProjector.lots(of: event) }
+        for stored in events { lots += LotProjector.lots(of: try stored.decoded(), stored) }
         do throws(EventStoreError) {
             try await store.project(lots, in: lane, from: checkpoint, to: through)
         } catch .conflict {
@@ -53,9 +53,9 @@ package struct LotProjector: Sendable {
         }
     }
 
-    static func lots(of stored: StoredEvent) throws(EventStoreError) -> [ProjectedLot] {
-        guard stored.type == EventCodec.coinsGrantedType else { return [] }
-        return switch try stored.decoded() {
+    /// The lots that `event` made; `stored` says whose they are, where and when.
+    static func lots(of event: Event, _ stored: StoredEvent) -> [ProjectedLot] {
+        switch event {
         case .purchaseRecorded, .appAccountTokenLinked: []
         case .coinsGranted(let granted):
             granted.lots.map { lot in
