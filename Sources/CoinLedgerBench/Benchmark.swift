@@ -35,6 +35,7 @@ enum Benchmark {
         var report = Report(output: options.output)
         let measurements = try Measurement.all(bench).filter { $0.name.contains(options.only) }
         for round in 1...options.rounds {
+            try bench.recycleLogSegments()
             for measurement in measurements {
                 Terminal.print("round \(round)/\(options.rounds): \(measurement.name) …\n")
                 for figure in try measurement.run() {
