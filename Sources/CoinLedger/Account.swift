@@ -2,77 +2,108 @@
 package struct Account: Hashable, Sendable {
     /// How many events the account has.
     package private(set) var version: Int64
-    package private(set) var production: Balance
-    package private(set) var sandbox: Balance
+    package private(set) var production: Purse
+    package private(set) var sandbox: Purse
     /// How many lots it has ever had: the number of its last one.
     package private(set) var lotCount: Int64
 
     /// The account nothing has happened to yet.
-    package static let new = Account(version: 0, production: .zero, sandbox: .zero, lotCount: 0)
+    package static let new = Account(
+        version: 0, production: .empty, sandbox: .empty, lotCount: 0)
 
-    package init(version: Int64, production: Balance, sandbox: Balance, lotCount: Int64) {
+    package init(version: Int64, production: Purse, sandbox: Purse, lotCount: Int64) {
         self.version = version
         self.production = production
         self.sandbox = sandbox
         self.lotCount = lotCount
     }
 
-    package subscript(environment: Environment) -> Balance {
+    package subscript(environment: Environment) -> Purse {
         get {
             switch environment {
             case .production: production
             case .sandbox: sandbox
             }
         }
-        set {
+        _modify {
             switch environment {
-            case .production: production = newValue
-            case .sandbox: sandbox = newValue
+            case .production: yield &production
+            case .sandbox: yield &sandbox
             }
         }
     }
 
     /// Takes in what has happened. Decides nothing: an event is a fact.
-    package mutating func evolve(_ event: Event) {
+    package mutating func evolve(_ event: Event, id: EventID) {
         version += 1
         switch event {
-        case .purchaseRecorded, .appAccountTokenLinked: break
+        case .purchaseRecorded, .appAccountTokenLinked, .refundRemembered: break
         case .coinsGranted(let granted):
-            for lot in granted.lots {
-                self[granted.environment].add(lot)
-                lotCount = max(lotCount, lot.number)
+            for lot in granted.lots { add(lot, granted.environment) }
+        case .coinsSpent(let spent):
+            if let hold = spent.hold { self[spent.environment].endHold(hold) }
+            self[spent.environment].take(spent.slices)
+        case .spendReversed(let reversed):
+            self[reversed.environment].give(reversed.returned)
+        case .coinsExpired(let expired):
+            self[expired.environment].take(expired.slices)
+        case .coinsAdjusted(let adjusted):
+            switch adjusted.change {
+            case .added(let lot): add(lot, adjusted.environment)
+            case .removed(let slices): self[adjusted.environment].take(slices)
             }
+        case .coinsHeld(let held):
+            let hold = Hold(
+                id: id, coins: held.coins, purpose: held.purpose, expiresAt: held.expiresAt,
+                slices: held.slices)
+            self[held.environment].add(hold, at: held.heldAt)
+        case .holdReleased(let released):
+            self[released.environment].endHold(released.hold)
+        case .purchaseRefunded(let event): evolve(event)
+        case .refundReversed(let event): evolve(event)
+        case .debtPaid(let event): evolve(event)
+        }
+    }
+
+    private mutating func add(_ lot: Lot, _ environment: Environment) {
+        self[environment].add(OpenLot(lot))
+        lotCount = max(lotCount, lot.number)
+    }
+
+    private mutating func evolve(_ event: PurchaseRefunded) {
+        let environment = event.purchase.environment
+        self[environment].take(event.taken.map(\.slice))
+        self[environment].update(event.purchase) { refund in
+            refund.signedAt = event.signedAt
+            refund.percentage = event.percentage
+            refund.taken += event.taken
+            refund.debt = refund.debt.addingSaturated(event.debt)
+            refund.writtenOff = refund.writtenOff.addingSaturated(event.writtenOff)
+        }
+    }
+
+    private mutating func evolve(_ event: RefundReversed) {
+        let environment = event.purchase.environment
+        self[environment].give(event.returned)
+        self[environment].update(event.purchase) { refund in
+            refund = Refund()
+            refund.signedAt = event.signedAt
+        }
+    }
+
+    private mutating func evolve(_ event: DebtPaid) {
+        let environment = event.purchase.environment
+        self[environment].take(event.taken.map(\.slice))
+        self[environment].update(event.purchase) { refund in
+            refund.taken += event.taken
+            refund.debt = refund.debt.subtracting(event.taken.map(\.coins).sum())
         }
     }
 }
 
-/// The coins of an account in one environment.
-package struct Balance: Hashable, Sendable {
-    package private(set) var paid: Coins
-    package private(set) var free: Coins
-
-    package static let zero = Balance(paid: .zero, free: .zero)
-
-    package init(paid: Coins, free: Coins) {
-        self.paid = paid
-        self.free = free
-    }
-
-    /// Paid and free coins together; `decide` keeps the sum within the range of `Coins`.
-    package var total: Coins { paid.adding(free) ?? paid }
-
-    /// The balance with `coins` added, or nil if the sum leaves the range of `Coins`.
-    func adding(_ coins: GrantedCoins) -> Balance? {
-        guard let paid = paid.adding(coins.paid), let free = free.adding(coins.free),
-            paid.adding(free) != nil
-        else { return nil }
-        return Balance(paid: paid, free: free)
-    }
-
-    fileprivate mutating func add(_ lot: Lot) {
-        switch lot.kind {
-        case .paid: paid = paid.adding(lot.coins) ?? paid
-        case .free: free = free.adding(lot.coins) ?? free
-        }
+extension ReturnedSlice {
+    /// The same on its way out.
+    package var slice: Slice {
+        Slice(lot: lot.number, kind: lot.kind, coins: coins, value: value)
     }
 }

@@ -19,9 +19,24 @@ package struct Coins: Hashable, Sendable, Comparable {
         Coins(amount + other.amount)
     }
 
+    /// The sum, or the maximum if it's over that.
+    func addingSaturated(_ other: Coins) -> Coins {
+        Coins(unchecked: min(Coins.amountMax, amount + other.amount))
+    }
+
+    /// What is left without `other`; zero if that is more.
+    package func subtracting(_ other: Coins) -> Coins {
+        Coins(unchecked: max(0, amount - other.amount))
+    }
+
     /// The product, or nil if it's negative or over the maximum.
     package func multiplied(by factor: Int64) -> Coins? {
         let (product, overflow) = amount.multipliedReportingOverflow(by: factor)
         return overflow ? nil : Coins(product)
     }
+}
+
+extension Sequence<Coins> {
+    /// Their sum, within the range of `Coins`.
+    package func sum() -> Coins { reduce(.zero) { $0.addingSaturated($1) } }
 }

@@ -1,8 +1,20 @@
 /// What has happened to an account. Stored for ever; a changed payload is a new schema version.
+///
+/// Whatever moves coins names the slices of lots that it moved: nothing is decided again on replay.
 package enum Event: Hashable, Sendable {
     case purchaseRecorded(PurchaseRecorded)
     case coinsGranted(CoinsGranted)
     case appAccountTokenLinked(AppAccountToken)
+    case coinsSpent(CoinsSpent)
+    case spendReversed(SpendReversed)
+    case coinsExpired(CoinsExpired)
+    case coinsAdjusted(CoinsAdjusted)
+    case coinsHeld(CoinsHeld)
+    case holdReleased(HoldReleased)
+    case purchaseRefunded(PurchaseRefunded)
+    case refundReversed(RefundReversed)
+    case debtPaid(DebtPaid)
+    case refundRemembered(RefundRemembered)
 }
 
 /// A verified purchase, with everything the store stated about it.
@@ -33,34 +45,200 @@ package struct CoinsGranted: Hashable, Sendable {
     /// Where the coins came from.
     package enum Source: Hashable, Sendable {
         case purchase(PurchaseKey)
+        /// Given away, perhaps in a campaign.
+        case gift(reason: String, campaignID: String?)
     }
 
     package var coins: GrantedCoins {
         func total(_ kind: Lot.Kind) -> Coins {
-            lots.filter { $0.kind == kind }
-                .reduce(Coins.zero) { $0.adding($1.coins) ?? $0 }
+            lots.lazy.filter { $0.kind == kind }.map(\.coins).sum()
         }
         return GrantedCoins(paid: total(.paid), free: total(.free))
     }
 }
 
-/// Coins that came in together: of one kind, from one source, with one expiry.
-package struct Lot: Hashable, Sendable {
-    package enum Kind: String, Hashable, Sendable, CaseIterable {
-        case paid, free
+/// Coins that have been used.
+package struct CoinsSpent: Hashable, Sendable {
+    package let environment: Environment
+    package let coins: Coins
+    package let purpose: Purpose
+    /// The hold they were set aside by, which ends with this.
+    package let hold: EventID?
+    package let order: ConsumptionOrder
+    /// The policy that said so.
+    package let policyVersion: String
+    package let slices: [Slice]
+
+    package init(
+        environment: Environment, coins: Coins, purpose: Purpose, hold: EventID?,
+        order: ConsumptionOrder, policyVersion: String, slices: [Slice]
+    ) {
+        self.environment = environment
+        self.coins = coins
+        self.purpose = purpose
+        self.hold = hold
+        self.order = order
+        self.policyVersion = policyVersion
+        self.slices = slices
+    }
+}
+
+/// A spend that was taken back.
+package struct SpendReversed: Hashable, Sendable {
+    package let environment: Environment
+    package let spend: EventID
+    package let reason: String
+    package let returned: [ReturnedSlice]
+    /// Those of lots whose time was over: they went nowhere.
+    package let lapsed: [Slice]
+
+    package init(
+        environment: Environment, spend: EventID, reason: String, returned: [ReturnedSlice],
+        lapsed: [Slice]
+    ) {
+        self.environment = environment
+        self.spend = spend
+        self.reason = reason
+        self.returned = returned
+        self.lapsed = lapsed
+    }
+}
+
+/// Coins whose time was over and that nobody had spent, recorded once.
+package struct CoinsExpired: Hashable, Sendable {
+    package let environment: Environment
+    package let slices: [Slice]
+
+    package init(environment: Environment, slices: [Slice]) {
+        self.environment = environment
+        self.slices = slices
+    }
+}
+
+/// A correction by the support desk.
+package struct CoinsAdjusted: Hashable, Sendable {
+    package enum Change: Hashable, Sendable {
+        case added(Lot)
+        case removed([Slice])
     }
 
-    /// 1, 2, 3 … within the account.
-    package let number: Int64
-    package let kind: Kind
-    package let coins: Coins
-    /// The coins can't be spent from this instant on; nil for never.
-    package let expiresAt: Timestamp?
+    package let environment: Environment
+    package let change: Change
+    package let reason: String
+    package let ticketID: String
 
-    package init(number: Int64, kind: Kind, coins: Coins, expiresAt: Timestamp? = nil) {
-        self.number = number
-        self.kind = kind
+    package init(environment: Environment, change: Change, reason: String, ticketID: String) {
+        self.environment = environment
+        self.change = change
+        self.reason = reason
+        self.ticketID = ticketID
+    }
+}
+
+/// Coins that were set aside. The hold is named by this event's id.
+package struct CoinsHeld: Hashable, Sendable {
+    package let environment: Environment
+    package let coins: Coins
+    package let purpose: Purpose
+    package let heldAt: Timestamp
+    package let expiresAt: Timestamp
+    package let order: ConsumptionOrder
+    package let policyVersion: String
+    package let slices: [HeldSlice]
+
+    package init(
+        environment: Environment, coins: Coins, purpose: Purpose, heldAt: Timestamp,
+        expiresAt: Timestamp, order: ConsumptionOrder, policyVersion: String, slices: [HeldSlice]
+    ) {
+        self.environment = environment
         self.coins = coins
+        self.purpose = purpose
+        self.heldAt = heldAt
         self.expiresAt = expiresAt
+        self.order = order
+        self.policyVersion = policyVersion
+        self.slices = slices
+    }
+}
+
+/// A hold whose coins are free again.
+package struct HoldReleased: Hashable, Sendable {
+    package let environment: Environment
+    package let hold: EventID
+
+    package init(environment: Environment, hold: EventID) {
+        self.environment = environment
+        self.hold = hold
+    }
+}
+
+/// The store has given money back, in all or in part.
+package struct PurchaseRefunded: Hashable, Sendable {
+    package let purchase: PurchaseKey
+    /// The part that is refunded by now, in thousandths of a percent.
+    package let percentage: Int64
+    package let signedAt: Timestamp
+    package let shortfallPolicy: ShortfallPolicy
+    /// What it takes out of lots: the purchase's own, and by policy others.
+    package let taken: [ReturnedSlice]
+    /// What had been spent and is owed now.
+    package let debt: Coins
+    /// What had been spent and is given up.
+    package let writtenOff: Coins
+
+    package init(
+        purchase: PurchaseKey, percentage: Int64, signedAt: Timestamp,
+        shortfallPolicy: ShortfallPolicy, taken: [ReturnedSlice], debt: Coins, writtenOff: Coins
+    ) {
+        self.purchase = purchase
+        self.percentage = percentage
+        self.signedAt = signedAt
+        self.shortfallPolicy = shortfallPolicy
+        self.taken = taken
+        self.debt = debt
+        self.writtenOff = writtenOff
+    }
+}
+
+/// The store has taken its refunds of a purchase back.
+package struct RefundReversed: Hashable, Sendable {
+    package let purchase: PurchaseKey
+    package let signedAt: Timestamp
+    /// Exactly what the refunds had taken.
+    package let returned: [ReturnedSlice]
+    package let debtCleared: Coins
+
+    package init(
+        purchase: PurchaseKey, signedAt: Timestamp, returned: [ReturnedSlice], debtCleared: Coins
+    ) {
+        self.purchase = purchase
+        self.signedAt = signedAt
+        self.returned = returned
+        self.debtCleared = debtCleared
+    }
+}
+
+/// New coins that paid what a refund had left owing.
+package struct DebtPaid: Hashable, Sendable {
+    package let purchase: PurchaseKey
+    package let taken: [ReturnedSlice]
+
+    package init(purchase: PurchaseKey, taken: [ReturnedSlice]) {
+        self.purchase = purchase
+        self.taken = taken
+    }
+}
+
+/// The store's word on a purchase that hadn't been granted, in the account of such purchases.
+package struct RefundRemembered: Hashable, Sendable {
+    package let purchase: PurchaseKey
+    /// In thousandths of a percent; 0 for a reversal.
+    package let percentage: Int64
+    package let signedAt: Timestamp
+
+    package init(purchase: PurchaseKey, percentage: Int64, signedAt: Timestamp) {
+        self.purchase = purchase
+        self.percentage = percentage
+        self.signedAt = signedAt
     }
 }

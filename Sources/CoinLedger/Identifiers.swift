@@ -11,6 +11,21 @@ package struct AccountID: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    private init(unchecked text: String) { self.text = text }
+
+    /// Where the store's word on purchases that nobody has is remembered. No account of anybody can
+    /// have this id.
+    package static let unclaimed = AccountID(unchecked: "*")
+
+    /// Reads an id as it was stored: that of an account, or `unclaimed`.
+    package init?(stored text: String) {
+        if text == AccountID.unclaimed.text {
+            self = .unclaimed
+        } else {
+            self.init(text)
+        }
+    }
+
     package var description: String { text }
 }
 
@@ -56,6 +71,17 @@ package struct AppAccountToken: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { text }
+}
+
+/// Names a lot of any account.
+package struct LotID: Hashable, Sendable {
+    package let account: AccountID
+    package let number: Int64
+
+    package init(account: AccountID, number: Int64) {
+        self.account = account
+        self.number = number
+    }
 }
 
 /// Names one execution of a command: 128 random bits, made once and kept over its retries.

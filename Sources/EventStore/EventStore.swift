@@ -20,18 +20,44 @@ package protocol EventStore: Sendable {
     ///   taken: load and decide again; `.resultUnknown` if the batch may or may not have been appended.
     func append(_ batch: Batch) async throws(EventStoreError)
 
-    /// The accounts among `ids` that have events.
-    func accounts(_ ids: [AccountID]) async throws(EventStoreError) -> [AccountID: Account]
+    /// The balances at `time` of the accounts among `ids` that have events.
+    func balances(
+        of ids: [AccountID], at time: Timestamp
+    ) async throws(EventStoreError) -> [AccountID: AccountBalance]
+
+    /// The whole state of an account, nil if it has no events.
+    func account(_ id: AccountID) async throws(EventStoreError) -> Account?
+
+    /// Who has each of the purchases, and what is remembered of those that nobody has.
+    func claims(on keys: [PurchaseKey]) async throws(EventStoreError) -> PurchaseClaims
+
+    /// The event of that name, nil if there is none.
+    func event(_ id: EventID) async throws(EventStoreError) -> StoredEvent?
 
     /// Up to `limit` events of an account with a version above `version`, oldest first.
     func events(
-        of account: AccountID, after version: Int64, limit: Int
+        of account: AccountID, after version: Int64, limit: Int, where filter: EventFilter
     ) async throws(EventStoreError) -> [StoredEvent]
 
     /// Up to `limit` events of a lane with a position above `position`, in order.
     func events(
         in lane: Lane, after position: Int64, limit: Int
     ) async throws(EventStoreError) -> [StoredEvent]
+
+    /// Up to `limit` lots of an account with a number above `number`, in order.
+    func lots(
+        of account: AccountID, after number: Int64, limit: Int, openOnly: Bool
+    ) async throws(EventStoreError) -> [StoredLot]
+
+    /// Up to `limit` lots of a lane after one of an account, by account (its UTF-8 bytes) and number.
+    func lots(
+        in lane: Lane, after last: LotID?, limit: Int
+    ) async throws(EventStoreError) -> [StoredLot]
+
+    /// Up to `limit` accounts of a lane that have open lots whose time was over at `time`.
+    func accountsWithExpiredLots(
+        in lane: Lane, at time: Timestamp, limit: Int
+    ) async throws(EventStoreError) -> [AccountID]
 
     /// The position of each lane's last event.
     func heads() async throws(EventStoreError) -> [Lane: Int64]
@@ -43,13 +69,18 @@ package protocol EventStore: Sendable {
 
     /// Keeps a refusal of a verified purchase for the support desk.
     func record(_ refusal: PurchaseRefusal) async throws(EventStoreError)
+
+    /// Forgets up to `limit` answers that were recorded before `time`; returns how many it were.
+    func forgetAnswers(
+        recordedBefore time: Timestamp, limit: Int
+    ) async throws(EventStoreError) -> Int
 }
 
 /// Why the store didn't do what it was asked.
 package enum EventStoreError: Error, Hashable, Sendable {
     /// Something else was appended meanwhile. Nothing of this was written.
     case conflict
-    /// A purchase or token of the batch was claimed before. Nothing of it was written.
+    /// A purchase, token, spend or key of the batch was claimed before. Nothing of it was written.
     case claimed
     /// The store can't be reached or takes no writes now. Nothing was written.
     case unavailable(String)
@@ -74,18 +105,17 @@ extension EventStoreError: CustomStringConvertible {
 /// What a batch of commands of one lane depends on.
 package struct LoadRequest: Sendable {
     package let lane: Lane
-    package let accounts: [AccountID]
-    package let purchases: [PurchaseKey]
-    package let tokens: [AppAccountToken]
+    package var accounts: [AccountID] = []
+    package var purchases: [PurchaseKey] = []
+    package var tokens: [AppAccountToken] = []
+    /// Spends that may have been reversed.
+    package var spends: [EventID] = []
+    /// Lots that may be open no more.
+    package var lots: [LotID] = []
+    /// Keys that may have been answered before.
+    package var keys: [IdempotencyKey] = []
 
-    package init(
-        lane: Lane, accounts: [AccountID], purchases: [PurchaseKey], tokens: [AppAccountToken]
-    ) {
-        self.lane = lane
-        self.accounts = accounts
-        self.purchases = purchases
-        self.tokens = tokens
-    }
+    package init(lane: Lane) { self.lane = lane }
 }
 
 /// What was found for a `LoadRequest`.
@@ -95,35 +125,67 @@ package struct Loaded: Sendable {
     /// The requested accounts that have events.
     package let accounts: [AccountID: Account]
     package let facts: Facts
+    package let answers: [IdempotencyKey: StoredAnswer]
 
-    package init(head: Int64, accounts: [AccountID: Account], facts: Facts) {
+    package init(
+        head: Int64, accounts: [AccountID: Account], facts: Facts,
+        answers: [IdempotencyKey: StoredAnswer]
+    ) {
         self.head = head
         self.accounts = accounts
         self.facts = facts
+        self.answers = answers
     }
 }
 
-/// Everything that one append changes.
+/// Who has purchases, and what is remembered of those that nobody has.
+package struct PurchaseClaims: Hashable, Sendable {
+    package var granted: [PurchaseKey: PurchaseClaim] = [:]
+    package var remembered: [PurchaseKey: RememberedRefund] = [:]
+
+    package init() {}
+}
+
+/// Which events of an account are asked for.
+package struct EventFilter: Hashable, Sendable {
+    /// Stored names of types; nil for all.
+    package var types: [String]?
+    /// Recorded at or after this instant.
+    package var from: Timestamp?
+    /// Recorded before this instant.
+    package var until: Timestamp?
+
+    package static let all = EventFilter()
+
+    package init() {}
+}
+
+/// Everything that one append changes. Events may be missing, if only answers are kept.
 package struct Batch: Sendable {
     package let lane: Lane
     /// Where the lane's head must be; the first event stands one above it.
     package let expectedHead: Int64
-    package let events: [StoredEvent]
-    /// The accounts as they are after their events.
-    package let accounts: [AccountID: Account]
-    package let claims: [PurchaseKey: PurchaseClaim]
-    package let tokenOwners: [AppAccountToken: AccountID]
+    package var events: [StoredEvent] = []
+    /// The changed accounts as they are after their events.
+    package var accounts: [AccountID: Account] = [:]
+    /// Purchases granted by the batch.
+    package var claims: [PurchaseKey: PurchaseClaim] = [:]
+    /// Purchases whose refund the batch remembers, and the event that does so.
+    package var remembered: [PurchaseKey: EventID] = [:]
+    /// Those among both that have been remembered before, and the event that must have done so.
+    package var takenOver: [PurchaseKey: EventID] = [:]
+    package var tokenOwners: [AppAccountToken: AccountID] = [:]
+    /// Spends that the batch reverses, and the event that does so.
+    package var reversals: [EventID: EventID] = [:]
+    /// Lots that the batch opens, as they are after it.
+    package var newLots: [StoredLot] = []
+    /// What is left after the batch of older lots that it drew from or gave back to.
+    package var changedLots: [LotID: LotRest] = [:]
+    package var answers: [IdempotencyKey: StoredAnswer] = [:]
 
-    package init(
-        lane: Lane, expectedHead: Int64, events: [StoredEvent], accounts: [AccountID: Account],
-        claims: [PurchaseKey: PurchaseClaim], tokenOwners: [AppAccountToken: AccountID]
-    ) {
+    package init(lane: Lane, expectedHead: Int64) {
         self.lane = lane
         self.expectedHead = expectedHead
-        self.events = events
-        self.accounts = accounts
-        self.claims = claims
-        self.tokenOwners = tokenOwners
     }
 }
 

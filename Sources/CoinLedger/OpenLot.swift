@@ -1,0 +1,53 @@
+/// A lot with what is left of it.
+package struct OpenLot: Hashable, Sendable {
+    package let lot: Lot
+    package private(set) var remaining: Coins
+    /// The part of the price that has left with coins, in milliunits.
+    package private(set) var valueOut: Int64
+
+    /// - Parameters:
+    ///   - remaining: nil for all of it.
+    ///   - valueOut: nil for what belongs to the coins that have left.
+    package init(_ lot: Lot, remaining: Coins? = nil, valueOut: Int64? = nil) {
+        self.lot = lot
+        self.remaining = remaining ?? lot.coins
+        self.valueOut = 0
+        self.valueOut = valueOut ?? flowed(lot.coins.subtracting(self.remaining))
+    }
+
+    /// A lot that has been used up.
+    package static func closed(_ lot: Lot) -> OpenLot { OpenLot(lot, remaining: .zero) }
+
+    /// The slice that leaves with `coins`, of which it has as many.
+    ///
+    /// What has flowed out after `u` of `n` coins is `floor(price · u / n)`, so that the slices of a
+    /// lot sum to its price, also if some went back in between.
+    func slice(_ coins: Coins) -> Slice {
+        let used = lot.coins.subtracting(remaining).addingSaturated(coins)
+        let value = lot.price.map { price in
+            StatedPrice(milliunits: flowed(used) &- valueOut, currency: price.currency)
+        }
+        return Slice(lot: lot.number, kind: lot.kind, coins: coins, value: value)
+    }
+
+    func returning(_ coins: Coins, value: StatedPrice?) -> ReturnedSlice {
+        ReturnedSlice(lot: lot, coins: coins, value: value)
+    }
+
+    mutating func take(_ slice: Slice) {
+        remaining = remaining.subtracting(slice.coins)
+        valueOut &+= slice.value?.milliunits ?? 0
+    }
+
+    mutating func give(_ slice: ReturnedSlice) {
+        remaining = remaining.addingSaturated(slice.coins)
+        valueOut &-= slice.value?.milliunits ?? 0
+    }
+
+    private func flowed(_ used: Coins) -> Int64 {
+        guard let price = lot.price, lot.coins > .zero else { return 0 }
+        // Price times coins may leave 64 bits, though the quotient never does.
+        let product = price.milliunits.multipliedFullWidth(by: min(used, lot.coins).amount)
+        return lot.coins.amount.dividingFullWidth(product).quotient
+    }
+}
