@@ -19,4 +19,10 @@ package struct Ledger: Sendable {
         let lane = Lane.of(account, count: store.laneCount)
         return try await writers[Int(lane.number)].submit(commands)
     }
+
+    /// Carries out a request at most once for its key; see `LedgerWriter.submit`.
+    package func submit(_ request: KeyedRequest) async throws(KeyedError) -> Answered {
+        let lane = Lane.of(request.key.account, count: store.laneCount)
+        return try await writers[Int(lane.number)].submit(request)
+    }
 }

@@ -19,7 +19,7 @@ package actor LedgerWriter {
     private let telemetry: WriterTelemetry
     private let log: Log
 
-    private var queue = CommandQueue()
+    private var queue = WorkQueue()
     private var isDraining = false
     private var cache: AccountCache
     /// The lane's head as this writer knows it; nil where it has to be read.
@@ -43,7 +43,7 @@ package actor LedgerWriter {
         self.telemetry = telemetry
         self.log = log
         self.pause = pause
-        cache = AccountCache(countMax: limits.cachedAccountsMax)
+        cache = AccountCache(weightMax: limits.cachedAccountsMax)
     }
 
     /// Carries out `commands`, each on its own, and returns an outcome for each once all of them
@@ -54,18 +54,33 @@ package actor LedgerWriter {
     ///   submitted again is not done twice.
     package func submit(_ commands: [Command]) async throws(WriterError) -> [Outcome] {
         guard !commands.isEmpty else { return [] }
-        guard queue.count + commands.count <= limits.queuedCommandsMax else {
-            telemetry.overloads.increment()
-            throw .overloaded
-        }
+        try checkRoom(for: commands.count)
         let result = await withCheckedContinuation { continuation in
             let submission = Submission(count: commands.count, continuation)
             for (index, command) in commands.enumerated() {
-                queue.append(QueuedCommand(command: command, index: index, submission: submission))
+                queue.append(.command(command, index: index, submission))
             }
             drain()
         }
         return try result.get()
+    }
+
+    /// Carries out a request at most once for its key, and returns the answer once it's durable: the
+    /// first one, however often it's submitted.
+    package func submit(_ request: KeyedRequest) async throws(KeyedError) -> Answered {
+        do throws(WriterError) { try checkRoom(for: 1) } catch { throw .writer(error) }
+        let result = await withCheckedContinuation { continuation in
+            queue.append(.keyed(request, continuation))
+            drain()
+        }
+        return try result.get()
+    }
+
+    private func checkRoom(for count: Int) throws(WriterError) {
+        guard queue.count + count <= limits.queuedCommandsMax else {
+            telemetry.overloads.increment()
+            throw .overloaded
+        }
     }
 
     private func drain() {
@@ -84,7 +99,7 @@ package actor LedgerWriter {
     }
 
     /// Carries out one batch, however many attempts that takes within the limits, and answers it.
-    private func commit(_ batch: [QueuedCommand]) async {
+    private func commit(_ batch: [QueuedWork]) async {
         var conflicts = 0
         var isUnknown = false
         var unknownAttempts = 0
@@ -93,7 +108,7 @@ package actor LedgerWriter {
                 let decisions = try await decide(batch)
                 try await append(decisions)
                 cautiousBatches = max(0, cautiousBatches - 1)
-                for (queued, outcome) in zip(batch, decisions.outcomes) { queued.answer(outcome) }
+                for (work, decision) in zip(batch, decisions.decisions) { work.finish(decision) }
                 return
             } catch {
                 // Taken claims say nothing of what else is known.
@@ -123,32 +138,35 @@ package actor LedgerWriter {
                     continue
                 }
                 log.error("batch refused", ["lane": lane.number, "error": "\(error)"])
-                for queued in batch { queued.fail(.unavailable) }
+                for work in batch { work.fail(.unavailable) }
                 return
             }
         }
     }
 
-    private func decide(_ batch: [QueuedCommand]) async throws(EventStoreError) -> Decisions {
-        var request = NeededFacts()
-        for queued in batch { request.add(queued.command, isCached: cache.contains) }
+    private func decide(_ batch: [QueuedWork]) async throws(EventStoreError) -> Decisions {
+        var needed = NeededFacts()
+        for work in batch { needed.add(work, isCached: cache.contains) }
         let knownHead = head
-        var accounts: [AccountID: Account] = [:]
-        var facts = Facts()
-        var expectedHead = knownHead ?? 0
-        if knownHead == nil || request.mustBeLoaded(withClaims: cautiousBatches > 0) {
-            let loaded = try await store.load(request.loadRequest(in: lane))
+        var loaded: Loaded?
+        if knownHead == nil || needed.mustBeLoaded(withClaims: cautiousBatches > 0) {
+            let found = try await store.load(needed.loadRequest(in: lane))
             // A head that has moved means that cached accounts may be old.
-            if let knownHead, knownHead != loaded.head { throw .conflict }
-            expectedHead = loaded.head
-            accounts = loaded.accounts
-            facts = loaded.facts
-            if !facts.claims.isEmpty { cautiousBatches = limits.cautiousBatches }
+            if let knownHead, knownHead != found.head { throw .conflict }
+            if !found.facts.claims.isEmpty || !found.answers.isEmpty {
+                cautiousBatches = limits.cautiousBatches
+            }
+            loaded = found
         }
-        var decisions = Decisions(lane: lane, expectedHead: expectedHead, facts: facts)
-        for queued in batch {
-            let account = queued.command.account
-            decisions.decide(queued.command, from: cache[account] ?? accounts[account] ?? .new)
+        let accounts = loaded?.accounts ?? [:]
+        var decisions = Decisions(
+            lane: lane, expectedHead: loaded?.head ?? knownHead ?? 0,
+            facts: loaded?.facts ?? Facts(), answers: loaded?.answers ?? [:])
+        for work in batch {
+            if let id = work.command?.account, decisions.lacks(id) {
+                decisions.add(id, cache.take(id) ?? accounts[id] ?? .new)
+            }
+            decisions.decide(work)
         }
         return decisions
     }
@@ -160,7 +178,7 @@ package actor LedgerWriter {
             telemetry.committed(since: timing)
         }
         head = decisions.head
-        for (account, state) in decisions.states { cache[account] = state }
+        for (account, state) in decisions.states { cache.put(account, state) }
     }
 
     private func forget() {
