@@ -1,7 +1,9 @@
+import Base
 import CoinLedger
 
 /// Commands that were submitted together and are answered together.
-final class Submission {
+final class Submission: @unchecked Sendable {
+    // Sendable: once it's in the queue, only the task that takes batches from there touches it.
     private var outcomes: [Outcome?]
     private var error: WriterError?
     private var openCount: Int
@@ -38,27 +40,55 @@ struct QueuedCommand {
     func fail(_ error: WriterError) { submission.finish(index, .failure(error)) }
 }
 
-/// First in, first out.
-struct CommandQueue {
-    private var commands: [QueuedCommand] = []
-    private var first = 0
+/// First in, first out; filled by tasks on any thread, and emptied by one task, which comes when it's
+/// called and stays until nothing is left.
+final class CommandQueue: Sendable {
+    private struct State {
+        var commands: [QueuedCommand] = []
+        var first = 0
+        var isBeingEmptied = false
 
-    var count: Int { commands.count - first }
-    var isEmpty: Bool { count == 0 }
+        var count: Int { commands.count - first }
+    }
 
-    mutating func append(_ command: QueuedCommand) { commands.append(command) }
+    private let state = Lock(State())
 
-    mutating func take(upTo limit: Int) -> [QueuedCommand] {
-        let end = min(commands.count, first + limit)
-        let taken = Array(commands[first..<end])
-        first = end
-        if isEmpty {
-            commands.removeAll(keepingCapacity: true)
-            first = 0
-        } else if first >= limit * 4 {
-            commands.removeFirst(first)
-            first = 0
+    enum Reception {
+        /// There is no room.
+        case full
+        /// Whoever submitted has to call for the task that empties the queue.
+        case first
+        /// It's on its way.
+        case joined
+    }
+
+    func append(_ commands: [QueuedCommand], limit: Int) -> Reception {
+        state.withLock { state in
+            guard state.count + commands.count <= limit else { return .full }
+            state.commands += commands
+            defer { state.isBeingEmptied = true }
+            return state.isBeingEmptied ? .joined : .first
         }
-        return taken
+    }
+
+    /// What comes next, and how many wait after it; nil if there is nothing, and the task is to end.
+    func take(upTo limit: Int) -> (batch: [QueuedCommand], leaving: Int)? {
+        state.withLock { state in
+            guard state.count > 0 else {
+                state.isBeingEmptied = false
+                return nil
+            }
+            let end = min(state.commands.count, state.first + limit)
+            let taken = Array(state.commands[state.first..<end])
+            state.first = end
+            if state.count == 0 {
+                state.commands.removeAll(keepingCapacity: true)
+                state.first = 0
+            } else if state.first >= limit * 4 {
+                state.commands.removeFirst(state.first)
+                state.first = 0
+            }
+            return (taken, state.count)
+        }
     }
 }

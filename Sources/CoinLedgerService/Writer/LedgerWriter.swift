@@ -19,8 +19,7 @@ package actor LedgerWriter {
     private let telemetry: WriterTelemetry
     private let log: Log
 
-    private var queue = CommandQueue()
-    private var isDraining = false
+    private let queue = CommandQueue()
     private var cache: AccountCache
     /// The lane's head as this writer knows it; nil where it has to be read.
     private var head: Int64?
@@ -47,40 +46,36 @@ package actor LedgerWriter {
     }
 
     /// Carries out `commands`, each on its own, and returns an outcome for each once all of them
-    /// are durable.
+    /// are durable. From a task on any thread, which is only left to wait.
     ///
     /// - Throws: `.overloaded` at once if the queue has no room for them; `.unavailable` if the
     ///   store didn't take them. Some may have been carried out all the same: a command that is
     ///   submitted again is not done twice.
-    package func submit(_ commands: [Command]) async throws(WriterError) -> [Outcome] {
+    package nonisolated func submit(
+        _ commands: [Command]
+    ) async throws(WriterError) -> [Outcome] {
         guard !commands.isEmpty else { return [] }
-        guard queue.count + commands.count <= limits.queuedCommandsMax else {
-            telemetry.overloads.increment()
-            throw .overloaded
-        }
         let result = await withCheckedContinuation { continuation in
             let submission = Submission(count: commands.count, continuation)
-            for (index, command) in commands.enumerated() {
-                queue.append(QueuedCommand(command: command, index: index, submission: submission))
+            let queued = commands.enumerated().map { index, command in
+                QueuedCommand(command: command, index: index, submission: submission)
             }
-            drain()
+            switch queue.append(queued, limit: limits.queuedCommandsMax) {
+            case .full:
+                telemetry.overloads.increment()
+                continuation.resume(returning: .failure(.overloaded))
+            case .first: Task(executorPreference: executor) { await self.takeBatches() }
+            case .joined: break
+            }
         }
         return try result.get()
     }
 
-    private func drain() {
-        guard !isDraining else { return }
-        isDraining = true
-        Task(executorPreference: executor) { await self.takeBatches() }
-    }
-
     private func takeBatches() async {
-        while !queue.isEmpty {
-            let batch = queue.take(upTo: limits.batchCommandsMax)
-            telemetry.took(batch.count, leaving: queue.count, lane: lane)
+        while let (batch, leaving) = queue.take(upTo: limits.batchCommandsMax) {
+            telemetry.took(batch.count, leaving: leaving, lane: lane)
             await commit(batch)
         }
-        isDraining = false
     }
 
     /// Carries out one batch, however many attempts that takes within the limits, and answers it.
