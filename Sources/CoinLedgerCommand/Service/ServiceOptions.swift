@@ -13,6 +13,7 @@ struct ServiceOptions: Sendable {
     let receipts: VerifyReceiptConfiguration
     let log: Log
     let verificationThreads: Int
+    let httpLoops: Int
 
     static let listen = Option(
         "listen", "ADDRESS:PORT", variable: "COINLEDGER_LISTEN", fallback: "127.0.0.1:8080",
@@ -52,6 +53,10 @@ struct ServiceOptions: Sendable {
     static let verificationThreads = Option(
         "verification-threads", "N", variable: "COINLEDGER_VERIFICATION_THREADS",
         help: "Threads that verify signatures. As many as there are cores, unless given.")
+    static let httpLoops = Option(
+        "http-loops", "N", variable: "COINLEDGER_HTTP_LOOPS",
+        help: "Threads that serve requests, each with connections to the database of its own. Two, "
+            + "or one where there is one core, unless given.")
     static let logLevel = Option(
         "log-level", "LEVEL", variable: "COINLEDGER_LOG_LEVEL", fallback: "info",
         help: "The least that is logged: debug, info, warning or error. info has a line for each "
@@ -59,7 +64,8 @@ struct ServiceOptions: Sendable {
 
     static let all = [
         DatabaseOptions.url, listen, catalogue, roots, allowPrivateRoot, sandbox, sandboxAccounts,
-        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, logLevel,
+        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
+        logLevel,
     ]
 
     init(_ settings: Settings) throws {
@@ -71,8 +77,12 @@ struct ServiceOptions: Sendable {
         log = try ServiceOptions.log(settings)
         verificationThreads =
             settings.optional(ServiceOptions.verificationThreads) == nil
-            ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+            ? ServiceOptions.cores
             : Int(try settings.integer(ServiceOptions.verificationThreads, in: 1...256))
+        httpLoops =
+            settings.optional(ServiceOptions.httpLoops) == nil
+            ? ServiceOptions.httpLoopsDefault
+            : Int(try settings.integer(ServiceOptions.httpLoops, in: 1...16))
     }
 
     /// For `coinledger dev`, which knows everything itself.
@@ -85,8 +95,14 @@ struct ServiceOptions: Sendable {
         self.policy = policy
         self.receipts = receipts
         self.log = log
-        verificationThreads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        verificationThreads = ServiceOptions.cores
+        httpLoops = ServiceOptions.httpLoopsDefault
     }
+
+    private static var cores: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+
+    /// One more than the loop that writes: whoever needs a third has the cores to find out.
+    private static var httpLoopsDefault: Int { min(2, cores) }
 
     static func catalogue(_ path: String) throws(UsageError) -> Catalogue {
         let bytes = try FileContents.read(path)

@@ -19,8 +19,7 @@ package actor LedgerWriter {
     private let telemetry: WriterTelemetry
     private let log: Log
 
-    private var queue = WorkQueue()
-    private var isDraining = false
+    private let queue = WorkQueue()
     private var cache: AccountCache
     /// The lane's head as this writer knows it; nil where it has to be read.
     private var head: Int64?
@@ -47,55 +46,55 @@ package actor LedgerWriter {
     }
 
     /// Carries out `commands`, each on its own, and returns an outcome for each once all of them
-    /// are durable.
+    /// are durable. From a task on any thread, which is only left to wait.
     ///
     /// - Throws: `.overloaded` at once if the queue has no room for them; `.unavailable` if the
     ///   store didn't take them. Some may have been carried out all the same: a command that is
     ///   submitted again is not done twice.
-    package func submit(_ commands: [Command]) async throws(WriterError) -> [Outcome] {
+    package nonisolated func submit(
+        _ commands: [Command]
+    ) async throws(WriterError) -> [Outcome] {
         guard !commands.isEmpty else { return [] }
-        try checkRoom(for: commands.count)
         let result = await withCheckedContinuation { continuation in
             let submission = Submission(count: commands.count, continuation)
-            for (index, command) in commands.enumerated() {
-                queue.append(.command(command, index: index, submission))
+            let work = commands.enumerated().map { index, command in
+                QueuedWork.command(command, index: index, submission)
             }
-            drain()
+            guard accept(work) else { return continuation.resume(returning: .failure(.overloaded)) }
         }
         return try result.get()
     }
 
     /// Carries out a request at most once for its key, and returns the answer once it's durable: the
-    /// first one, however often it's submitted.
-    package func submit(_ request: KeyedRequest) async throws(KeyedError) -> Answered {
-        do throws(WriterError) { try checkRoom(for: 1) } catch { throw .writer(error) }
+    /// first one, however often it's submitted. From a task on any thread.
+    package nonisolated func submit(
+        _ request: KeyedRequest
+    ) async throws(KeyedError) -> Answered {
         let result = await withCheckedContinuation { continuation in
-            queue.append(.keyed(request, continuation))
-            drain()
+            guard accept([.keyed(request, continuation)]) else {
+                return continuation.resume(returning: .failure(.writer(.overloaded)))
+            }
         }
         return try result.get()
     }
 
-    private func checkRoom(for count: Int) throws(WriterError) {
-        guard queue.count + count <= limits.queuedCommandsMax else {
+    /// False if there is no room.
+    private nonisolated func accept(_ work: [QueuedWork]) -> Bool {
+        switch queue.append(work, limit: limits.queuedCommandsMax) {
+        case .full:
             telemetry.overloads.increment()
-            throw .overloaded
+            return false
+        case .first: Task(executorPreference: executor) { await self.takeBatches() }
+        case .joined: break
         }
-    }
-
-    private func drain() {
-        guard !isDraining else { return }
-        isDraining = true
-        Task(executorPreference: executor) { await self.takeBatches() }
+        return true
     }
 
     private func takeBatches() async {
-        while !queue.isEmpty {
-            let batch = queue.take(upTo: limits.batchCommandsMax)
-            telemetry.took(batch.count, leaving: queue.count, lane: lane)
+        while let (batch, leaving) = queue.take(upTo: limits.batchCommandsMax) {
+            telemetry.took(batch.count, leaving: leaving, lane: lane)
             await commit(batch)
         }
-        isDraining = false
     }
 
     /// Carries out one batch, however many attempts that takes within the limits, and answers it.

@@ -1,7 +1,9 @@
+import Base
 import CoinLedger
 
 /// Commands that were submitted together and are answered together.
-final class Submission {
+final class Submission: @unchecked Sendable {
+    // Sendable: once it's in the queue, only the task that takes batches from there touches it.
     private var outcomes: [Outcome?]
     private var error: WriterError?
     private var openCount: Int
@@ -29,7 +31,7 @@ final class Submission {
 }
 
 /// What waits to be carried out, and whom to answer.
-enum QueuedWork {
+enum QueuedWork: Sendable {
     case command(Command, index: Int, Submission)
     case keyed(KeyedRequest, CheckedContinuation<Result<Answered, KeyedError>, Never>)
 
@@ -69,27 +71,55 @@ enum Decision {
     case keyReused
 }
 
-/// First in, first out.
-struct WorkQueue {
-    private var work: [QueuedWork] = []
-    private var first = 0
+/// First in, first out; filled by tasks on any thread, and emptied by one task, which comes when it's
+/// called and stays until nothing is left.
+final class WorkQueue: Sendable {
+    private struct State {
+        var work: [QueuedWork] = []
+        var first = 0
+        var isBeingEmptied = false
 
-    var count: Int { work.count - first }
-    var isEmpty: Bool { count == 0 }
+        var count: Int { work.count - first }
+    }
 
-    mutating func append(_ one: QueuedWork) { work.append(one) }
+    private let state = Lock(State())
 
-    mutating func take(upTo limit: Int) -> [QueuedWork] {
-        let end = min(work.count, first + limit)
-        let taken = Array(work[first..<end])
-        first = end
-        if isEmpty {
-            work.removeAll(keepingCapacity: true)
-            first = 0
-        } else if first >= limit * 4 {
-            work.removeFirst(first)
-            first = 0
+    enum Reception {
+        /// There is no room.
+        case full
+        /// Whoever submitted has to call for the task that empties the queue.
+        case first
+        /// It's on its way.
+        case joined
+    }
+
+    func append(_ work: [QueuedWork], limit: Int) -> Reception {
+        state.withLock { state in
+            guard state.count + work.count <= limit else { return .full }
+            state.work += work
+            defer { state.isBeingEmptied = true }
+            return state.isBeingEmptied ? .joined : .first
         }
-        return taken
+    }
+
+    /// What comes next, and how much waits after it; nil if there is nothing, and the task is to end.
+    func take(upTo limit: Int) -> (batch: [QueuedWork], leaving: Int)? {
+        state.withLock { state in
+            guard state.count > 0 else {
+                state.isBeingEmptied = false
+                return nil
+            }
+            let end = min(state.work.count, state.first + limit)
+            let taken = Array(state.work[state.first..<end])
+            state.first = end
+            if state.count == 0 {
+                state.work.removeAll(keepingCapacity: true)
+                state.first = 0
+            } else if state.first >= limit * 4 {
+                state.work.removeFirst(state.first)
+                state.first = 0
+            }
+            return (taken, state.count)
+        }
     }
 }
