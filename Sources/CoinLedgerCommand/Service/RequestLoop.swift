@@ -29,14 +29,19 @@ final class RequestLoop: Sendable {
         self.loop = loop
         self.store = store
         let (options, metrics, log) = (shared.options, shared.metrics, shared.options.log)
-        let (ledger, policy) = (shared.ledger.reading(from: store), shared.options.policy)
+        let ledger = shared.ledger.reading(from: store)
+        let (policy, rules) = (options.policy, options.rules)
         let app = CoinLedgerApp(
             .init(
                 ledger: ledger,
                 receipts: ReceiptService(
                     ledger: ledger, policy: { policy }, verification: shared.verification,
                     clock: SystemClock.now, telemetry: ReceiptTelemetry(metrics), log: log),
-                balances: BalanceReader(store: store, executor: loop),
+                balances: BalanceReader(store: store, executor: loop, clock: SystemClock.now),
+                rules: { rules },
+                refunds: RefundService(
+                    ledger: ledger, policy: { rules.policy }, clock: SystemClock.now),
+                history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }),
                 metrics: metrics, log: log, clock: SystemClock.now,
                 isReady: { await store.isWritable() }))

@@ -18,7 +18,7 @@ final class RunningService: Sendable {
     private let others: [RequestLoop]
     private let workers: WorkerPool
     private let client: HTTPClient
-    private let projection: ProjectionThread
+    private let housekeeping: Housekeeping
     private let log: Log
     let port: UInt16
 
@@ -29,13 +29,13 @@ final class RunningService: Sendable {
 
     private init(
         first: RequestLoop, others: [RequestLoop], workers: WorkerPool, client: HTTPClient,
-        projection: ProjectionThread, log: Log
+        housekeeping: Housekeeping, log: Log
     ) {
         self.first = first
         self.others = others
         self.workers = workers
         self.client = client
-        self.projection = projection
+        self.housekeeping = housekeeping
         self.log = log
         port = first.server.port
     }
@@ -70,10 +70,12 @@ final class RunningService: Sendable {
         }
         return RunningService(
             first: first, others: others, workers: workers, client: client,
-            projection: ProjectionThread(database, log: log), log: log)
+            housekeeping: Housekeeping(
+                shared.ledger, answerDays: options.answerDays, on: loop, log: log),
+            log: log)
     }
 
-    private static func ledger(
+    static func ledger(
         _ store: PostgresEventStore, _ metrics: Metrics, _ log: Log, _ loop: EventLoop
     ) -> Ledger {
         let telemetry = WriterTelemetry(metrics)
@@ -103,7 +105,7 @@ final class RunningService: Sendable {
                 group.addTask { await served.drain(milliseconds: RunningService.drainMilliseconds) }
             }
         }
-        await projection.stop()
+        await housekeeping.stop()
         for other in others { await other.stop() }
         first.store.close()
         client.stop()

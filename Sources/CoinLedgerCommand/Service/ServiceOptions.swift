@@ -10,6 +10,9 @@ struct ServiceOptions: Sendable {
     let listen: ListenAddress
     let roots: RootCertificates
     let policy: PurchasePolicy
+    let rules: CommandRules
+    /// How long the answers to idempotency keys are kept.
+    let answerDays: Int64
     let receipts: VerifyReceiptConfiguration
     let log: Log
     let verificationThreads: Int
@@ -21,6 +24,13 @@ struct ServiceOptions: Sendable {
     static let catalogue = Option(
         "catalogue", "FILE", variable: "COINLEDGER_CATALOGUE",
         help: "The JSON file that says what products are worth; see docs/catalogue.md.")
+    static let ledgerPolicy = Option(
+        "policy", "FILE", variable: "COINLEDGER_POLICY",
+        help: "The JSON file that says which coins are spent first, when free ones expire and what "
+            + "refunds do; see docs/policy.md. Without it the defaults there apply.")
+    static let answerDays = Option(
+        "idempotency-days", "N", variable: "COINLEDGER_IDEMPOTENCY_DAYS", fallback: "30",
+        help: "For how many days a repeated idempotency key gets its first answer; at least 30.")
     static let roots = Option(
         "app-store-root", "FILE", variable: "COINLEDGER_APP_STORE_ROOTS", isRepeatable: true,
         help: "A root certificate of Apple's, DER or PEM; may be repeated (in the variable, with "
@@ -63,7 +73,7 @@ struct ServiceOptions: Sendable {
             + "request.")
 
     static let all = [
-        DatabaseOptions.url, listen, catalogue, roots, allowPrivateRoot, sandbox, sandboxAccounts,
+        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot, sandbox, sandboxAccounts,
         quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
         logLevel,
     ]
@@ -72,7 +82,10 @@ struct ServiceOptions: Sendable {
         listen = try ListenAddress(settings, ServiceOptions.listen)
         roots = try ServiceOptions.roots(settings)
         let catalogue = try ServiceOptions.catalogue(try settings.required(Self.catalogue))
-        policy = try ServiceOptions.policy(settings, catalogue)
+        rules = CommandRules(
+            catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
+        policy = try ServiceOptions.policy(settings, rules)
+        answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
         receipts = try ServiceOptions.receipts(settings)
         log = try ServiceOptions.log(settings)
         verificationThreads =
@@ -85,14 +98,18 @@ struct ServiceOptions: Sendable {
             : Int(try settings.integer(ServiceOptions.httpLoops, in: 1...16))
     }
 
+    private static let answerDaysUsual: Int64 = 30
+
     /// For `coinledger dev`, which knows everything itself.
     init(
         listen: ListenAddress, roots: RootCertificates, policy: PurchasePolicy,
-        receipts: VerifyReceiptConfiguration, log: Log
+        rules: CommandRules, receipts: VerifyReceiptConfiguration, log: Log
     ) {
         self.listen = listen
         self.roots = roots
         self.policy = policy
+        self.rules = rules
+        answerDays = ServiceOptions.answerDaysUsual
         self.receipts = receipts
         self.log = log
         verificationThreads = ServiceOptions.cores
@@ -122,11 +139,22 @@ struct ServiceOptions: Sendable {
     }
 
     static func policy(
-        _ settings: Settings, _ catalogue: Catalogue
+        _ settings: Settings, _ rules: CommandRules
     ) throws(UsageError) -> PurchasePolicy {
         PurchasePolicy(
-            catalogue: catalogue, sandbox: try sandbox(settings),
-            quantityMax: try settings.integer(quantityMax, in: 1...1_000_000))
+            catalogue: rules.catalogue, sandbox: try sandbox(settings),
+            quantityMax: try settings.integer(quantityMax, in: 1...1_000_000),
+            freeExpiry: rules.policy.freeExpiry)
+    }
+
+    static func ledgerPolicy(_ settings: Settings) throws(UsageError) -> LedgerPolicy {
+        let path = settings.optional(ledgerPolicy)
+        do throws(PolicyFile.Invalid) {
+            guard let path else { return try PolicyFile.parse(Array(PolicyFile.defaultText.utf8)) }
+            return try PolicyFile.parse(try FileContents.read(path))
+        } catch {
+            throw UsageError("\(path.map { "\($0): " } ?? "")\(error.reason)")
+        }
     }
 
     private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
