@@ -12,7 +12,7 @@ enum AuditCommand {
             """,
         options: [DatabaseOptions.url]
     ) { settings in
-        let report = try DatabaseOptions.withStore(settings) { store in
+        let report = try DatabaseOptions.withStore(settings) { store, _ in
             try await Audit(store: store).run()
         }
         for finding in report.findings { Output.print(finding + "\n") }
