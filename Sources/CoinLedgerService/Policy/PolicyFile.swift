@@ -1,5 +1,5 @@
 import Base
-package import CoinLedger
+import CoinLedger
 
 /// Reads a policy, every field of which but the version may be left out:
 /// ```json

@@ -1,5 +1,5 @@
 import Base
-import CoinLedger
+package import CoinLedger
 import Glibc
 
 /// The offsets of a named time zone, as the system's tz database has them (TZif, RFC 8536).

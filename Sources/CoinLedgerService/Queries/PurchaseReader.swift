@@ -6,6 +6,10 @@ package struct PurchaseReader: Sendable {
     private let store: any EventStore
 
     private static let pageSize = 500
+    /// Events that use coins up, or give used ones back.
+    private static let typesOfUses = [
+        EventCodec.EventType.coinsSpent, .spendReversed, .coinsExpired, .coinsAdjusted, .debtPaid,
+    ].map(\.rawValue)
 
     package init(store: any EventStore) { self.store = store }
 
@@ -69,7 +73,7 @@ package struct PurchaseReader: Sendable {
         guard let lot = granted.grant.lots.first(where: { $0.kind == .paid }) else { return [] }
         guard let grant = try await store.event(granted.claim.grant) else { return [] }
         var filter = EventFilter()
-        filter.types = EventCodec.typesThatMoveCoins
+        filter.types = PurchaseReader.typesOfUses
         var uses: [Use] = []
         var version = grant.version
         while uses.count < limit {

@@ -1,5 +1,5 @@
 package import CoinLedger
-package import EventStore
+import EventStore
 
 /// Carries out the store's word on the refund of a purchase, whoever has it.
 package struct RefundService: Sendable {

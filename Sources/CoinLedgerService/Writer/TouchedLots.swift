@@ -1,5 +1,5 @@
-import CoinLedger
-import EventStore
+package import CoinLedger
+package import EventStore
 
 /// The lots that a batch opens, draws from and gives back to.
 struct TouchedLots {
