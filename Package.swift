@@ -48,7 +48,7 @@ let package = Package(
         library("CoinLedgerAPI", ["Base"]),
         library("AppStore", ["Base", "COpenSSL"]),
         library("Postgres", ["Base", "Telemetry", "EventLoop", "CPostgres"]),
-        library("HTTPServer", ["Base", "Telemetry", "EventLoop", "CMicroHTTPD"]),
+        library("HTTPServer", ["Base", "Telemetry", "EventLoop", "CLinux", "CMicroHTTPD"]),
 
         // Row 1.
         library("EventStore", ["Base", "CoinLedger"]),

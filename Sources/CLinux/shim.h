@@ -21,3 +21,5 @@ static inline char **coinledger_environment(void) { return environ; }
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *, const char *);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 int pipe2(int *, int);
+struct sockaddr;
+int accept4(int, struct sockaddr *, unsigned int *, int);

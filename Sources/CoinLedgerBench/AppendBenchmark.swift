@@ -6,7 +6,6 @@ import EventStore
 import Glibc
 import Postgres
 import PostgresEventStore
-import Telemetry
 
 /// The append path without HTTP: decide and commit durably, the lanes' queues never empty.
 struct AppendBenchmark {
@@ -54,12 +53,7 @@ struct AppendBenchmark {
         init(_ store: PostgresEventStore, _ loop: EventLoop, _ distribution: Distribution) {
             self.loop = loop
             self.distribution = distribution
-            let telemetry = WriterTelemetry(Metrics())
-            ledger = Ledger(store: store) { lane in
-                LedgerWriter(
-                    lane: lane, store: store, executor: loop, telemetry: telemetry, log: .none,
-                    pause: { await loop.sleep(milliseconds: $0) })
-            }
+            ledger = BenchmarkLedger(store, loop).ledger
             state = Lock(State(purchases: BenchmarkPurchases(firstID: Int64(time(nil)) << 24)))
         }
 

@@ -22,7 +22,8 @@ final class BenchmarkService {
             "catalogue.json",
             """
             {"version": "bench-1", "bundleIds": ["\(Workbench.bundleID)"],
-             "products": [{"productId": "\(Workbench.productID)", "paid": 100, "bonus": 10}]}
+             "products": [{"productId": "\(Workbench.productID)", "paid": 100, "bonus": 10}],
+             "stamps": [{"stampId": "\(Workbench.stampID)", "coins": 30}]}
             """)
         let root = try bench.writeFile("root.pem", bench.authority.root.pem)
         let port = try BenchmarkService.freePort()
@@ -83,16 +84,32 @@ final class BenchmarkService {
         guard let now = Timestamp(milliseconds: Int64(time(nil)) * 1000) else {
             throw BenchmarkError("the clock is wrong")
         }
-        let made = APIKeyText.make(name: "bench", scopes: [.purchases, .read], at: now)
+        let made = APIKeyText.make(name: "bench", scopes: [.purchases, .read, .spends], at: now)
         let configuration = try PostgresConfiguration(bench.connectionString("service"))
         let loop = bench.loop
         try bench.onLoop {
             let store = try await PostgresEventStore.open(configuration, on: loop, log: .none)
             defer { store.close() }
             try await store.create(made.key)
+            try await fund(BenchmarkLedger(store, loop))
         }
         return made.text
     }
+
+    /// Gives every account, and the hot one with number 0, more coins than it will spend.
+    private static func fund(_ ledger: BenchmarkLedger) async throws {
+        let gift = BenchmarkLedger.gift(1_000_000_000_000)
+        try await withThrowingTaskGroup { group in
+            for number in 0...HTTPBenchmark.accountCount {
+                guard let account = AccountID("account-\(number)") else { continue }
+                if number >= accountsAtOnce { try await group.next() }
+                group.addTask { try await ledger.carryOut([gift], on: account) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private static let accountsAtOnce: Int64 = 512
 
     private static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

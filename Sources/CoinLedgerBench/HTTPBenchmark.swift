@@ -5,6 +5,7 @@ final class HTTPBenchmark {
     private let bench: Workbench
     private var service: BenchmarkService?
     private var purchasesMade: Int64 = Int64(time(nil)) << 24
+    private var spendRuns = 0
     /// The rate of the last round, to sign neither too few nor far too many purchases.
     private var purchasesPerSecond = 8000.0
 
@@ -47,6 +48,41 @@ final class HTTPBenchmark {
             Figure("http.balances", result.perSecond, "requests/s"),
             Figure("http.balances.p99", result.p99Milliseconds, "ms"),
             Figure("http.balances.cpu", result.processorMicroseconds, "µs/request"),
+        ]
+    }
+
+    enum Distribution: String { case uniform, hot }
+
+    /// One stamp each, with an idempotency key of its own.
+    func spends(_ distribution: Distribution) throws -> [Figure] {
+        let service = try running()
+        spendRuns += 1
+        let account =
+            distribution == .hot ? "0" : "math.random(\(HTTPBenchmark.accountCount))"
+        let script = try bench.writeFile(
+            "spends.lua",
+            """
+            local body = '{"stampId":"\(Workbench.stampID)","quantity":1,"programmeId":"p1"}'
+            local headers = {
+                ["Authorization"] = "Bearer \(service.key)",
+                ["Content-Type"] = "application/json",
+            }
+            local count = 0
+            function request()
+                count = count + 1
+                headers["Idempotency-Key"] = "bench-\(spendRuns)-" .. count
+                local account = \(account)
+                return wrk.format(
+                    "POST", "/v1/accounts/account-" .. account .. "/spends", headers, body)
+            end
+            \(Wrk.done)
+            """)
+        let result = try wrk(script, connections: HTTPBenchmark.connections)
+        let name = "http.spends.\(distribution.rawValue)"
+        return [
+            Figure(name, result.perSecond, "requests/s"),
+            Figure("\(name).p99", result.p99Milliseconds, "ms"),
+            Figure("\(name).cpu", result.processorMicroseconds, "µs/request"),
         ]
     }
 

@@ -21,6 +21,7 @@ final class Workbench {
     static let appendLanes: Int64 = 2
     static let bundleID = "com.example.bench"
     static let productID = "coins100"
+    static let stampID = "heart"
 
     private static let settings = [
         ("fsync", "on"), ("synchronous_commit", "on"), ("shared_buffers", "1GB"),

@@ -12,11 +12,29 @@ package struct Ledger: Sendable {
         writers = (0..<store.laneCount).compactMap(Lane.init).map(writer)
     }
 
+    /// The same ledger, read through another store.
+    ///
+    /// Commands still go to the same writers, which work where they were made, since two writers of
+    /// one lane would be in each other's way.
+    package func reading(from store: any EventStore) -> Ledger {
+        Ledger(store: store, writers: writers)
+    }
+
+    private init(store: any EventStore, writers: [LedgerWriter]) {
+        (self.store, self.writers) = (store, writers)
+    }
+
     /// Carries out commands of one account; see `LedgerWriter.submit`.
     package func submit(
         _ commands: [Command], of account: AccountID
     ) async throws(WriterError) -> [Outcome] {
         let lane = Lane.of(account, count: store.laneCount)
         return try await writers[Int(lane.number)].submit(commands)
+    }
+
+    /// Carries out a request at most once for its key; see `LedgerWriter.submit`.
+    package func submit(_ request: KeyedRequest) async throws(KeyedError) -> Answered {
+        let lane = Lane.of(request.key.account, count: store.laneCount)
+        return try await writers[Int(lane.number)].submit(request)
     }
 }

@@ -25,12 +25,11 @@ extension HTTPServer {
     /// wasn't started or has been drained returns at once.
     package func drain(milliseconds: Int64) async {
         loop.preconditionInLoop()
-        guard let daemon = unsafe daemon, drain == nil else { return }
+        guard unsafe daemon != nil, drain == nil else { return }
         await withCheckedContinuation { continuation in
             let deadline = EventLoop.now() + max(0, milliseconds)
             drain = Drain(deadline: deadline, continuation: continuation)
-            let listener = unsafe MHD_quiesce_daemon(daemon)
-            if listener >= 0 { close(listener) }
+            ownAcceptor?.close()
             for connection in connections.values where connection.phase == .idle {
                 hangUp(connection)
             }

@@ -29,6 +29,12 @@ package import Telemetry
     var lingering: LingeringSockets
     var drain: Drain?
 
+    /// Where connections come from, once one has come.
+    private var acceptor: Acceptor?
+
+    /// The same, for the server that listens.
+    private(set) var ownAcceptor: Acceptor?
+
     /// The loop's clock at the start of this turn.
     private(set) var now: Int64 = 0
 
@@ -72,40 +78,52 @@ package import Telemetry
     /// Listens, and serves as soon as the loop turns. On the loop's thread or before it runs.
     ///
     /// The server then lives until `drain` has returned.
-    package func start() throws(HTTPServerError) {
+    ///
+    /// - Parameter others: servers on loops of their own that were opened, and get their share of
+    ///   the connections until this one is drained. `connectionsMax` of this one counts for all.
+    package func start(with others: [HTTPServer] = []) throws(HTTPServerError) {
         guard !wasStarted else { throw .alreadyStarted }
-        // A client that has left must not end the process.
-        signal(SIGPIPE, SIG_IGN)
         let listener = try Listener(
             address: configuration.address, port: configuration.port,
             backlogMax: configuration.limits.backlogMax)
         limitConnections()
+        do throws(HTTPServerError) {
+            try open()
+        } catch {
+            close(listener.descriptor)
+            throw error
+        }
+        port = listener.port
+        ownAcceptor = Acceptor(
+            listener, servers: [self] + others, connectionsMax: connectionsMax, loop: loop)
+    }
+
+    /// Gets ready for the connections that another server's `start` deals out. On the loop's thread
+    /// or before it runs.
+    package func open() throws(HTTPServerError) {
+        guard !wasStarted else { throw .alreadyStarted }
+        // A client that has left must not end the process.
+        signal(SIGPIPE, SIG_IGN)
         // Released in `stop`: the library holds this pointer as long as it runs.
         let context = unsafe Unmanaged.passRetained(self)
-        guard let daemon = unsafe startDaemon(listener, context.toOpaque()) else {
+        guard let daemon = unsafe startDaemon(context.toOpaque()) else {
             unsafe context.release()
-            close(listener.descriptor)
             throw .libraryRefused
         }
         wasStarted = true
         unsafe self.daemon = unsafe daemon
-        port = listener.port
         now = EventLoop.now()
         epoll = unsafe chttp_epoll_descriptor(daemon)
         loop.add(epoll, .readable) { [unowned self] _ in isReady = true }
         loop.add(self)
     }
 
-    private func startDaemon(
-        _ listener: Listener, _ context: UnsafeMutableRawPointer
-    ) -> OpaquePointer? {
+    private func startDaemon(_ context: UnsafeMutableRawPointer) -> OpaquePointer? {
         // A little above the limit, so that many heads that are too large are read to their end and
         // refused in the application's words; no more, because the library clears all of it for
         // each request.
         let memory = configuration.limits.headBytesMax + HTTPServer.headBytesSpare
         var options = unsafe [
-            MHD_OptionItem(
-                option: .LISTEN_SOCKET, value: Int(listener.descriptor), ptr_value: nil),
             MHD_OptionItem(
                 option: .CONNECTION_MEMORY_LIMIT, value: memory, ptr_value: nil),
             MHD_OptionItem(
@@ -116,6 +134,7 @@ package import Telemetry
         // goes unnoticed until a deadline; with it, only where the request isn't complete.
         let flags =
             MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
+            | MHD_USE_NO_LISTEN_SOCKET.rawValue
         return unsafe chttp_start(
             UInt32(flags), Callbacks.access, Callbacks.completed, Callbacks.notify,
             Callbacks.target, context, &options)
@@ -133,6 +152,30 @@ package import Telemetry
         log.warning(
             "fewer connections than configured, for want of descriptors",
             ["http.connections_max": possible])
+    }
+
+    /// A connection from the acceptor, which may be on another thread.
+    func take(_ descriptor: Int32, from acceptor: Acceptor) {
+        if loop.isInLoop {
+            adopt(descriptor, acceptor)
+        } else {
+            loop.task { self.adopt(descriptor, acceptor) }
+        }
+    }
+
+    private func adopt(_ descriptor: Int32, _ acceptor: Acceptor) {
+        guard let daemon = unsafe daemon, drain == nil else {
+            close(descriptor)
+            return acceptor.release(from: self)
+        }
+        self.acceptor = acceptor
+        // The connection's first deadline counts from here.
+        now = EventLoop.now()
+        // The library closes what it doesn't take.
+        guard unsafe MHD_add_connection(daemon, descriptor, nil, 0) == .YES else {
+            return acceptor.release(from: self)
+        }
+        runSoon()
     }
 
     package func turn() -> Int32 {
@@ -182,10 +225,8 @@ package import Telemetry
         if !isTurning { loop.turnAgain() }
     }
 
-    /// A connection is over: if the library had stopped accepting, only its next run resumes that.
-    func madeRoom() {
-        if connections.count + 1 >= connectionsMax { runSoon() }
-    }
+    /// A connection is over.
+    func madeRoom() { acceptor?.release(from: self) }
 
     /// Ends the library's work. Nothing may be suspended: it would abort the process.
     func stop() {
@@ -196,6 +237,7 @@ package import Telemetry
         loop.remove(self)
         unsafe self.daemon = nil
         unsafe MHD_stop_daemon(daemon)
+        (acceptor, ownAcceptor) = (nil, nil)
         lingering.closeAll()
         // Retained in `start`.
         unsafe Unmanaged.passUnretained(self).release()

@@ -77,6 +77,15 @@ package struct HTTPLimits: Sendable {
 
     package init() {}
 
+    /// The limits of each of `count` servers that share a port, where what they hold adds up.
+    /// Connections are counted by the one that listens.
+    package func divided(among count: Int) -> HTTPLimits {
+        var share = self
+        share.bodyBytesTotalMax /= count
+        share.lingerConnectionsMax /= count
+        return share
+    }
+
     static func milliseconds(_ seconds: Double) -> Int64 {
         let dayMilliseconds = 86_400_000.0
         return Int64(min(max(0, seconds * 1000), dayMilliseconds))

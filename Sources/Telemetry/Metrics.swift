@@ -6,6 +6,9 @@ package final class Metrics: Sendable {
 
     package init() {}
 
+    // What is registered under a name once more is the same family: several parts of a process
+    // count into one.
+
     package func counter(_ name: String, help: String, labels: [String] = []) -> Counter {
         register(Counter(name: name, help: help, labels: labels))
     }
@@ -29,12 +32,21 @@ package final class Metrics: Sendable {
     }
 
     private func register<Family: MetricFamily>(_ family: Family) -> Family {
-        families.withLock { $0.append(family) }
-        return family
+        families.withLock { families in
+            guard let known = families.first(where: { $0.name == family.name }) else {
+                families.append(family)
+                return family
+            }
+            guard let known = known as? Family else {
+                preconditionFailure("\(family.name) is the name of two kinds of metrics")
+            }
+            return known
+        }
     }
 }
 
 protocol MetricFamily: Sendable {
+    var name: String { get }
     func write(to text: inout String)
 }
 
@@ -98,6 +110,7 @@ private func braced(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labe
 /// A number that only grows.
 package final class Counter: MetricFamily {
     private let series: Series<Int>
+    var name: String { series.name }
 
     fileprivate init(name: String, help: String, labels: [String]) {
         series = Series(name, help, "counter", labels, initial: 0)
@@ -124,6 +137,7 @@ package final class Counter: MetricFamily {
 /// A number that is now what it's set to.
 package final class Gauge: MetricFamily {
     private let series: Series<Int>
+    var name: String { series.name }
 
     fileprivate init(name: String, help: String, labels: [String]) {
         series = Series(name, help, "gauge", labels, initial: 0)
@@ -147,6 +161,7 @@ package final class Histogram: MetricFamily {
 
     private let series: Series<Distribution>
     private let bounds: [Double]
+    var name: String { series.name }
 
     fileprivate init(name: String, help: String, labels: [String], bounds: [Double]) {
         self.bounds = bounds

@@ -45,6 +45,37 @@ import Testing
         }
     }
 
+    @Test func `aren't needed for two threads: writers take commands from any`() async throws {
+        try await withPostgres { (database, loop) async throws in
+            try await withPostgresStore(of: database, on: loop) { (store) async throws in
+                let ledger = Ledger(store, loop)
+                async let here = grants(0..<40, by: ledger, on: loop)
+                async let there = onLoop { other in
+                    try await grants(40..<80, by: ledger, on: other)
+                }
+                #expect(try await here == 40)
+                #expect(try await there == 40)
+                #expect(try await expectSound(store).count == 80)
+            }
+        }
+    }
+
+    /// How many of these purchases are granted when all are submitted at once.
+    private func grants(
+        _ numbers: Range<Int>, by ledger: Ledger, on loop: EventLoop
+    ) async throws -> Int {
+        let accounts: [AccountID] = ["u1", "u2", "u3", "player-1"]
+        let tasks = try numbers.map { number in
+            let id = try #require(TransactionID("T\(number)"))
+            let command = Command.grant(
+                id, to: accounts[number % accounts.count], command: UInt64(number))
+            return loop.task { try? await ledger.submit(command) }
+        }
+        var count = 0
+        for task in tasks where await task.value?.isDone == true { count += 1 }
+        return count
+    }
+
     @Test func `link a token to one account`() async throws {
         try await withPostgres { (database, loop) async throws in
             async let first = link("u1", in: database)

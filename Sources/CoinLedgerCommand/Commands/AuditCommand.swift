@@ -12,9 +12,8 @@ enum AuditCommand {
             """,
         options: [DatabaseOptions.url]
     ) { settings in
-        let report = try DatabaseOptions.withStore(settings) { store in
-            try await LotProjector(store: store, log: .none).catchUp()
-            return try await Audit(store: store).run()
+        let report = try DatabaseOptions.withStore(settings) { store, _ in
+            try await Audit(store: store).run()
         }
         for finding in report.findings { Output.print(finding + "\n") }
         Output.print(

@@ -5,7 +5,8 @@ import Glibc
 enum CommandLineTool {
     static let subcommands = [
         ServeCommand.subcommand, DevCommand.subcommand, DemoCommand.subcommand,
-        MigrateCommand.subcommand, KeysCommand.subcommand, AuditCommand.subcommand,
+        MigrateCommand.subcommand, KeysCommand.subcommand, ExpireCommand.subcommand,
+        AuditCommand.subcommand,
     ]
 
     /// EX_USAGE of sysexits.h.

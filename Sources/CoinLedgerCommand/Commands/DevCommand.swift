@@ -16,7 +16,10 @@ enum DevCommand {
         "data", "FOLDER", variable: "COINLEDGER_DATA", fallback: ".coinledger",
         help: "The folder of the database and of dev.json.")
     private static let options =
-        [DevOptions.listen, DevOptions.storeListen, data, DevOptions.catalogue]
+        [
+            DevOptions.listen, DevOptions.storeListen, data, DevOptions.catalogue,
+            ServiceOptions.ledgerPolicy,
+        ]
         + [
             ServiceOptions.sandbox, ServiceOptions.sandboxAccounts, ServiceOptions.quantityMax,
             ServiceOptions.logLevel,

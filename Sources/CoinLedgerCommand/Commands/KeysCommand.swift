@@ -36,7 +36,7 @@ enum KeysCommand {
             throw UsageError("\(self.name.name) must be one line of 1 to 100 bytes")
         }
         let scopes = try scopes(try settings.required(scopes))
-        let text = try DatabaseOptions.withStore(settings) { store in
+        let text = try DatabaseOptions.withStore(settings) { store, _ in
             let made = APIKeyText.make(name: name, scopes: scopes, at: SystemClock.now())
             try await store.create(made.key)
             return made.text
@@ -56,7 +56,7 @@ enum KeysCommand {
     }
 
     private static func list(_ settings: Settings) throws {
-        let keys = try DatabaseOptions.withStore(settings) { try await $0.apiKeys() }
+        let keys = try DatabaseOptions.withStore(settings) { store, _ in try await store.apiKeys() }
         for key in keys {
             let state = key.revokedAt.map { "revoked \($0)" } ?? "in force"
             Output.print(
@@ -68,7 +68,7 @@ enum KeysCommand {
     private static func revoke(_ settings: Settings) throws {
         guard settings.words.count == 2 else { throw UsageError("revoke needs the id of a key") }
         let id = settings.words[1]
-        let wasInForce = try DatabaseOptions.withStore(settings) { store in
+        let wasInForce = try DatabaseOptions.withStore(settings) { store, _ in
             try await store.revokeAPIKey(id, at: SystemClock.now())
         }
         guard wasInForce else { throw UsageError("there is no key \(id) in force") }

@@ -30,7 +30,7 @@ enum DatabaseOptions {
     /// Runs `body` on a loop of its own with the ledger's store open.
     static func withStore<Value: Sendable>(
         _ settings: Settings,
-        _ body: @escaping @Sendable (PostgresEventStore) async throws -> Value
+        _ body: @escaping @Sendable (PostgresEventStore, EventLoop) async throws -> Value
     ) throws -> Value {
         let configuration = try configuration(settings)
         let loop = EventLoop()
@@ -38,7 +38,7 @@ enum DatabaseOptions {
             do {
                 let store = try await PostgresEventStore.open(configuration, on: loop, log: .none)
                 defer { store.close() }
-                return .success(try await body(store))
+                return .success(try await body(store, loop))
             } catch {
                 return .failure(error)
             }

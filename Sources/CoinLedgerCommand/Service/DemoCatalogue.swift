@@ -7,6 +7,8 @@ enum DemoCatalogue {
           {"productId": "com.nonchalant.consumable2", "paid": 500, "bonus": 75},
           {"productId": "coins100", "paid": 100},
           {"productId": "coins500", "paid": 500}
+        ], "stamps": [
+          {"stampId": "heart", "coins": 30}, {"stampId": "bouquet", "coins": 100}
         ]}
         """.utf8)
 }

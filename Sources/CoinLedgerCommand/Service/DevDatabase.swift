@@ -64,7 +64,8 @@ struct DevDatabase: Sendable {
             _ = try await store.revokeAPIKey(key.id, at: now)
         }
         let backend = APIKeyText.make(
-            name: DevDatabase.keyNames[0], scopes: [.purchases, .read], at: now)
+            name: DevDatabase.keyNames[0],
+            scopes: [.purchases, .read, .grants, .spends, .rawSpends, .store], at: now)
         let support = APIKeyText.make(
             name: DevDatabase.keyNames[1], scopes: [.read, .support], at: now)
         try await store.create(backend.key)

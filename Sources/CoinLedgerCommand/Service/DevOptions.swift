@@ -9,6 +9,7 @@ struct DevOptions: Sendable {
     let storeListen: ListenAddress
     let log: Log
     private let policy: PurchasePolicy
+    private let rules: CommandRules
 
     static let listen = Option(
         "listen", "ADDRESS:PORT", variable: "COINLEDGER_LISTEN", fallback: "127.0.0.1:8080",
@@ -30,7 +31,9 @@ struct DevOptions: Sendable {
             } else {
                 try CatalogueFile.parse(DemoCatalogue.bytes)
             }
-        policy = try ServiceOptions.policy(settings, catalogue)
+        rules = CommandRules(
+            catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
+        policy = try ServiceOptions.policy(settings, rules)
     }
 
     /// What the service is told, once the stand-in store runs.
@@ -41,6 +44,6 @@ struct DevOptions: Sendable {
         return ServiceOptions(
             listen: listen,
             roots: try RootCertificates(files: [Array(root.utf8)], allowPrivate: true),
-            policy: policy, receipts: receipts, log: log)
+            policy: policy, rules: rules, receipts: receipts, log: log)
     }
 }

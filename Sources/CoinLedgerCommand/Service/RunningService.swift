@@ -13,11 +13,12 @@ import Telemetry
 
 /// The service, wired together and listening. Belongs to its event loop.
 final class RunningService: Sendable {
-    private let server: HTTPServer
-    private let store: PostgresEventStore
+    /// The first is this one's own loop, where writers work and connections are accepted.
+    private let first: RequestLoop
+    private let others: [RequestLoop]
     private let workers: WorkerPool
     private let client: HTTPClient
-    private let projection: ProjectionThread
+    private let housekeeping: Housekeeping
     private let log: Log
     let port: UInt16
 
@@ -27,16 +28,16 @@ final class RunningService: Sendable {
     static let drainMilliseconds: Int64 = 8000
 
     private init(
-        server: HTTPServer, store: PostgresEventStore, workers: WorkerPool, client: HTTPClient,
-        projection: ProjectionThread, log: Log
+        first: RequestLoop, others: [RequestLoop], workers: WorkerPool, client: HTTPClient,
+        housekeeping: Housekeeping, log: Log
     ) {
-        self.server = server
-        self.store = store
+        self.first = first
+        self.others = others
         self.workers = workers
         self.client = client
-        self.projection = projection
+        self.housekeeping = housekeeping
         self.log = log
-        port = server.port
+        port = first.server.port
     }
 
     static func start(
@@ -50,35 +51,31 @@ final class RunningService: Sendable {
         }
         let store = try await PostgresEventStore.open(database, on: loop, log: log)
         let metrics = Metrics()
-        let ledger = ledger(store, metrics, log, loop)
         let workers = WorkerPool(
             threads: options.verificationThreads, jobsMax: waitingVerificationsMax)
         let client = HTTPClient()
-        let app = CoinLedgerApp(
-            .init(
-                ledger: ledger,
-                receipts: receipts(options, ledger, workers, client, metrics),
-                balances: BalanceReader(store: store, executor: loop),
-                keys: KeyRing(store: store, now: { EventLoop.now() }),
-                metrics: metrics, log: log, clock: SystemClock.now,
-                isReady: { await store.isWritable() }))
-        let server = HTTPServer(
-            configuration: HTTPServerConfiguration(
-                address: options.listen.address, port: options.listen.port,
-                refusal: { HTTPResponse($0) }),
-            loop: loop, log: log, handler: { await app.respond(to: $0) })
+        let shared = RequestLoop.Shared(
+            options: options, metrics: metrics, ledger: ledger(store, metrics, log, loop),
+            verification: verification(options, workers, client, metrics))
+        let first = RequestLoop(shared, store, on: loop)
+        var others: [RequestLoop] = []
+        for _ in 1..<options.httpLoops {
+            others.append(try await RequestLoop.start(shared, database: database))
+        }
         do throws(HTTPServerError) {
-            try server.start()
+            try first.server.start(with: others.map(\.server))
         } catch {
             throw UsageError(
                 "can't listen on \(options.listen.address):\(options.listen.port): \(error)")
         }
         return RunningService(
-            server: server, store: store, workers: workers, client: client,
-            projection: ProjectionThread(database, log: log), log: log)
+            first: first, others: others, workers: workers, client: client,
+            housekeeping: Housekeeping(
+                shared.ledger, answerDays: options.answerDays, on: loop, log: log),
+            log: log)
     }
 
-    private static func ledger(
+    static func ledger(
         _ store: PostgresEventStore, _ metrics: Metrics, _ log: Log, _ loop: EventLoop
     ) -> Ledger {
         let telemetry = WriterTelemetry(metrics)
@@ -89,28 +86,28 @@ final class RunningService: Sendable {
         }
     }
 
-    private static func receipts(
-        _ options: ServiceOptions, _ ledger: Ledger, _ workers: WorkerPool, _ client: HTTPClient,
-        _ metrics: Metrics
-    ) -> ReceiptService {
-        let telemetry = ReceiptTelemetry(metrics)
-        let policy = options.policy
-        let verification = ReceiptVerification(
+    private static func verification(
+        _ options: ServiceOptions, _ workers: WorkerPool, _ client: HTTPClient, _ metrics: Metrics
+    ) -> ReceiptVerification {
+        ReceiptVerification(
             verifier: SignedTransactionVerifier(roots: options.roots), workers: workers,
             store: VerifyReceiptClient(
                 http: client, pool: workers, configuration: options.receipts),
-            telemetry: telemetry)
-        return ReceiptService(
-            ledger: ledger, policy: { policy }, verification: verification,
-            clock: SystemClock.now, telemetry: telemetry, log: options.log)
+            telemetry: ReceiptTelemetry(metrics))
     }
 
     /// Finishes what was accepted, refuses the rest, and lets everything go.
     func stop() async {
         log.info("stopping")
-        await server.drain(milliseconds: RunningService.drainMilliseconds)
-        await projection.stop()
-        store.close()
+        // Its server accepts for all, and its writers answer all.
+        await withTaskGroup { group in
+            for served in [first] + others {
+                group.addTask { await served.drain(milliseconds: RunningService.drainMilliseconds) }
+            }
+        }
+        await housekeeping.stop()
+        for other in others { await other.stop() }
+        first.store.close()
         client.stop()
         workers.stop()
         log.info("stopped")

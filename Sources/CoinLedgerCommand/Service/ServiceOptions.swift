@@ -10,9 +10,13 @@ struct ServiceOptions: Sendable {
     let listen: ListenAddress
     let roots: RootCertificates
     let policy: PurchasePolicy
+    let rules: CommandRules
+    /// How long the answers to idempotency keys are kept.
+    let answerDays: Int64
     let receipts: VerifyReceiptConfiguration
     let log: Log
     let verificationThreads: Int
+    let httpLoops: Int
 
     static let listen = Option(
         "listen", "ADDRESS:PORT", variable: "COINLEDGER_LISTEN", fallback: "127.0.0.1:8080",
@@ -20,6 +24,13 @@ struct ServiceOptions: Sendable {
     static let catalogue = Option(
         "catalogue", "FILE", variable: "COINLEDGER_CATALOGUE",
         help: "The JSON file that says what products are worth; see docs/catalogue.md.")
+    static let ledgerPolicy = Option(
+        "policy", "FILE", variable: "COINLEDGER_POLICY",
+        help: "The JSON file that says which coins are spent first, when free ones expire and what "
+            + "refunds do; see docs/policy.md. Without it the defaults there apply.")
+    static let answerDays = Option(
+        "idempotency-days", "N", variable: "COINLEDGER_IDEMPOTENCY_DAYS", fallback: "30",
+        help: "For how many days a repeated idempotency key gets its first answer; at least 30.")
     static let roots = Option(
         "app-store-root", "FILE", variable: "COINLEDGER_APP_STORE_ROOTS", isRepeatable: true,
         help: "A root certificate of Apple's, DER or PEM; may be repeated (in the variable, with "
@@ -52,41 +63,63 @@ struct ServiceOptions: Sendable {
     static let verificationThreads = Option(
         "verification-threads", "N", variable: "COINLEDGER_VERIFICATION_THREADS",
         help: "Threads that verify signatures. As many as there are cores, unless given.")
+    static let httpLoops = Option(
+        "http-loops", "N", variable: "COINLEDGER_HTTP_LOOPS",
+        help: "Threads that serve requests, each with connections to the database of its own. Two, "
+            + "or one where there is one core, unless given.")
     static let logLevel = Option(
         "log-level", "LEVEL", variable: "COINLEDGER_LOG_LEVEL", fallback: "info",
         help: "The least that is logged: debug, info, warning or error. info has a line for each "
             + "request.")
 
     static let all = [
-        DatabaseOptions.url, listen, catalogue, roots, allowPrivateRoot, sandbox, sandboxAccounts,
-        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, logLevel,
+        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot, sandbox, sandboxAccounts,
+        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
+        logLevel,
     ]
 
     init(_ settings: Settings) throws {
         listen = try ListenAddress(settings, ServiceOptions.listen)
         roots = try ServiceOptions.roots(settings)
         let catalogue = try ServiceOptions.catalogue(try settings.required(Self.catalogue))
-        policy = try ServiceOptions.policy(settings, catalogue)
+        rules = CommandRules(
+            catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
+        policy = try ServiceOptions.policy(settings, rules)
+        answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
         receipts = try ServiceOptions.receipts(settings)
         log = try ServiceOptions.log(settings)
         verificationThreads =
             settings.optional(ServiceOptions.verificationThreads) == nil
-            ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+            ? ServiceOptions.cores
             : Int(try settings.integer(ServiceOptions.verificationThreads, in: 1...256))
+        httpLoops =
+            settings.optional(ServiceOptions.httpLoops) == nil
+            ? ServiceOptions.httpLoopsDefault
+            : Int(try settings.integer(ServiceOptions.httpLoops, in: 1...16))
     }
+
+    private static let answerDaysUsual: Int64 = 30
 
     /// For `coinledger dev`, which knows everything itself.
     init(
         listen: ListenAddress, roots: RootCertificates, policy: PurchasePolicy,
-        receipts: VerifyReceiptConfiguration, log: Log
+        rules: CommandRules, receipts: VerifyReceiptConfiguration, log: Log
     ) {
         self.listen = listen
         self.roots = roots
         self.policy = policy
+        self.rules = rules
+        answerDays = ServiceOptions.answerDaysUsual
         self.receipts = receipts
         self.log = log
-        verificationThreads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        verificationThreads = ServiceOptions.cores
+        httpLoops = ServiceOptions.httpLoopsDefault
     }
+
+    private static var cores: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+
+    /// One more than the loop that writes: whoever needs a third has the cores to find out.
+    private static var httpLoopsDefault: Int { min(2, cores) }
 
     static func catalogue(_ path: String) throws(UsageError) -> Catalogue {
         let bytes = try FileContents.read(path)
@@ -106,11 +139,22 @@ struct ServiceOptions: Sendable {
     }
 
     static func policy(
-        _ settings: Settings, _ catalogue: Catalogue
+        _ settings: Settings, _ rules: CommandRules
     ) throws(UsageError) -> PurchasePolicy {
         PurchasePolicy(
-            catalogue: catalogue, sandbox: try sandbox(settings),
-            quantityMax: try settings.integer(quantityMax, in: 1...1_000_000))
+            catalogue: rules.catalogue, sandbox: try sandbox(settings),
+            quantityMax: try settings.integer(quantityMax, in: 1...1_000_000),
+            freeExpiry: rules.policy.freeExpiry)
+    }
+
+    static func ledgerPolicy(_ settings: Settings) throws(UsageError) -> LedgerPolicy {
+        let path = settings.optional(ledgerPolicy)
+        do throws(PolicyFile.Invalid) {
+            guard let path else { return try PolicyFile.parse(Array(PolicyFile.defaultText.utf8)) }
+            return try PolicyFile.parse(try FileContents.read(path))
+        } catch {
+            throw UsageError("\(path.map { "\($0): " } ?? "")\(error.reason)")
+        }
     }
 
     private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {

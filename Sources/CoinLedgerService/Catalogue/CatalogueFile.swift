@@ -5,10 +5,12 @@ package import CoinLedger
 /// ```json
 /// {"version": "2026-11", "bundleIds": ["com.example.app"], "products": [
 ///   {"productId": "coins100", "paid": 100, "bonus": 10,
-///    "validFrom": "2026-01-01T00:00:00Z", "validUntil": "2027-01-01T00:00:00Z"}]}
+///    "validFrom": "2026-01-01T00:00:00Z", "validUntil": "2027-01-01T00:00:00Z"}],
+///  "stamps": [{"stampId": "heart", "coins": 30}]}
 /// ```
-/// `bonus` and both instants may be left out. Which worth applies is decided by the instant of the
-/// purchase, `validFrom` included and `validUntil` not.
+/// `bonus`, `stamps` and both instants, which a stamp may have too, may be left out. Which worth
+/// applies is decided by the instant of the purchase or of the spend, `validFrom` included and
+/// `validUntil` not.
 package enum CatalogueFile {
     /// One sentence that says what is wrong and where.
     package struct Invalid: Error, Hashable, Sendable {
@@ -16,6 +18,7 @@ package enum CatalogueFile {
     }
 
     package static let productsMax = 10_000
+    package static let stampsMax = 10_000
     private static let nameLengths = 1...255
 
     package static func parse(_ bytes: [UInt8]) throws(Invalid) -> Catalogue {
@@ -24,13 +27,20 @@ package enum CatalogueFile {
             throw Invalid(reason: "the catalogue isn't JSON: \(error)")
         }
         let fields = try Fields(
-            json, "the catalogue", allowed: ["version", "bundleIds", "products"])
+            json, "the catalogue", allowed: ["version", "bundleIds", "products", "stamps"])
         var products: [Catalogue.Product] = []
         for (index, entry) in try fields.array("products").enumerated() {
             products.append(try product(entry, "products[\(index)]"))
         }
         guard !products.isEmpty, products.count <= productsMax else {
             throw Invalid(reason: "the catalogue must have 1 to \(productsMax) products")
+        }
+        var stamps: [Catalogue.Stamp] = []
+        for (index, entry) in try fields.optionalArray("stamps").enumerated() {
+            stamps.append(try stamp(entry, "stamps[\(index)]"))
+        }
+        guard stamps.count <= stampsMax else {
+            throw Invalid(reason: "the catalogue must have at most \(stampsMax) stamps")
         }
         var bundleIDs: [String] = []
         for entry in try fields.array("bundleIds") {
@@ -42,7 +52,8 @@ package enum CatalogueFile {
         guard !bundleIDs.isEmpty else { throw Invalid(reason: "bundleIds is empty") }
         let version = try fields.name("version")
         do throws(Catalogue.Invalid) {
-            return try Catalogue(version: version, bundleIDs: bundleIDs, products: products)
+            return try Catalogue(
+                version: version, bundleIDs: bundleIDs, products: products, stamps: stamps)
         } catch {
             throw Invalid(reason: error.reason)
         }
@@ -57,8 +68,15 @@ package enum CatalogueFile {
             id: try fields.name("productId"),
             coins: GrantedCoins(
                 paid: try fields.coins("paid"), free: try fields.coins("bonus")),
-            validFrom: try fields.timestamp("validFrom"),
-            validUntil: try fields.timestamp("validUntil"))
+            validity: try fields.validity())
+    }
+
+    private static func stamp(_ entry: JSON, _ place: String) throws(Invalid) -> Catalogue.Stamp {
+        let fields = try Fields(
+            entry, place, allowed: ["stampId", "coins", "validFrom", "validUntil"])
+        return Catalogue.Stamp(
+            id: try fields.name("stampId"), coins: try fields.coins("coins"),
+            validity: try fields.validity())
     }
 
     /// The fields of one object of the file.
@@ -82,6 +100,15 @@ package enum CatalogueFile {
                 throw Invalid(reason: "\(place) needs an array \(name)")
             }
             return value
+        }
+
+        func optionalArray(_ name: String) throws(Invalid) -> [JSON] {
+            object[name] == nil ? [] : try array(name)
+        }
+
+        func validity() throws(Invalid) -> Catalogue.Validity {
+            Catalogue.Validity(
+                from: try timestamp("validFrom"), until: try timestamp("validUntil"))
         }
 
         func name(_ name: String) throws(Invalid) -> String {
@@ -112,9 +139,9 @@ package enum CatalogueFile {
 extension Catalogue.Invalid {
     fileprivate var reason: String {
         switch self {
-        case .worthNothing(let id): "product \(id) is worth nothing"
-        case .neverValid(let id): "product \(id) ends before it begins"
-        case .overlapping(let id): "product \(id) has two worths at one instant"
+        case .worthNothing(let id): "\(id) is worth nothing"
+        case .neverValid(let id): "\(id) ends before it begins"
+        case .overlapping(let id): "\(id) has two worths at one instant"
         }
     }
 }

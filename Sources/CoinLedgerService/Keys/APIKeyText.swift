@@ -58,6 +58,14 @@ package enum APIScope: String, Hashable, Sendable, CaseIterable {
     case purchases
     /// Read balances and events.
     case read
+    /// Give free coins.
+    case grants
+    /// Spend and hold coins for stamps, and take spends back.
+    case spends
+    /// Spend and hold any number of coins for anything.
+    case rawSpends = "spends:raw"
     /// What the support desk needs.
     case support
+    /// Speak for the store: refunds.
+    case store
 }

@@ -1,15 +1,16 @@
 package import CoinLedger
 package import EventStore
 
-/// Reads account states: while one read is under way the next one collects, so that a busy service
+/// Reads balances: while one read is under way the next one collects, so that a busy service
 /// asks the store for many accounts at once and an idle one for a single account without delay.
 package actor BalanceReader {
     private let store: any EventStore
     private let executor: any TaskExecutor
+    private let clock: @Sendable () -> Timestamp
     private var waiting: [Waiter] = []
     private var isReading = false
 
-    private typealias Answer = Result<Account, EventStoreError>
+    private typealias Answer = Result<AccountBalance, EventStoreError>
 
     private struct Waiter {
         let account: AccountID
@@ -19,13 +20,17 @@ package actor BalanceReader {
     package static let accountsMax = 1024
     package static let waitingMax = 16_384
 
-    package init(store: any EventStore, executor: any TaskExecutor) {
+    package init(
+        store: any EventStore, executor: any TaskExecutor,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
         self.store = store
         self.executor = executor
+        self.clock = clock
     }
 
-    /// The account after its last event; `Account.new` if nothing has happened to it.
-    package func account(_ id: AccountID) async throws(EventStoreError) -> Account {
+    /// The account's balance now; zero if nothing has happened to it.
+    package func balance(of id: AccountID) async throws(EventStoreError) -> AccountBalance {
         guard waiting.count < BalanceReader.waitingMax else {
             throw .unavailable("too many reads are waiting")
         }
@@ -43,9 +48,10 @@ package actor BalanceReader {
             let round = Array(waiting.prefix(BalanceReader.accountsMax))
             waiting.removeFirst(round.count)
             do throws(EventStoreError) {
-                let found = try await store.accounts(Array(Set(round.map(\.account))))
+                let found = try await store.balances(
+                    of: Array(Set(round.map(\.account))), at: clock())
                 for waiter in round {
-                    waiter.continuation.resume(returning: .success(found[waiter.account] ?? .new))
+                    waiter.continuation.resume(returning: .success(found[waiter.account] ?? .zero))
                 }
             } catch {
                 for waiter in round { waiter.continuation.resume(returning: .failure(error)) }

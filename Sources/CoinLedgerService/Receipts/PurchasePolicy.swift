@@ -7,18 +7,23 @@ package struct PurchasePolicy: Sendable {
     package let sandbox: SandboxPolicy
     /// The largest quantity of one purchase.
     package let quantityMax: Int64
+    /// When the free coins that come with a purchase expire; nil for never.
+    package let freeExpiry: ExpiryRule?
 
-    package init(catalogue: Catalogue, sandbox: SandboxPolicy, quantityMax: Int64) {
+    package init(
+        catalogue: Catalogue, sandbox: SandboxPolicy, quantityMax: Int64, freeExpiry: ExpiryRule?
+    ) {
         self.catalogue = catalogue
         self.sandbox = sandbox
         self.quantityMax = quantityMax
+        self.freeExpiry = freeExpiry
     }
 
     /// What `transaction` claims and is worth.
     ///
     /// - Throws: the first reason for which `transaction` isn't worth anything to `account`.
     package func grant(
-        for transaction: StoreTransaction, to account: AccountID
+        for transaction: StoreTransaction, to account: AccountID, at time: Timestamp
     ) throws(PurchaseRefusalReason) -> PurchaseGrant {
         guard catalogue.bundleIDs.contains(transaction.bundleID) else { throw .wrongApp }
         let environment = try environment(of: transaction, account)
@@ -32,7 +37,8 @@ package struct PurchasePolicy: Sendable {
             let coins = try catalogue.worth(
                 of: purchase.productID, quantity: purchase.quantity, at: purchase.purchasedAt)
             return PurchaseGrant(
-                purchase: purchase, coins: coins, catalogueVersion: catalogue.version)
+                purchase: purchase, coins: coins, catalogueVersion: catalogue.version,
+                freeExpiresAt: freeExpiry?.expiry(of: time))
         } catch {
             switch error {
             case .unknownProduct: throw .unknownProduct

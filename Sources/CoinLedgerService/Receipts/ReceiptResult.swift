@@ -5,8 +5,8 @@ package struct ReceiptResult: Sendable {
     package let account: AccountID
     /// In the order of the receipt; at least one.
     package let transactions: [TransactionResult]
-    /// The account after the purchases; nil if none of them reached the ledger.
-    package let state: Account?
+    /// The account's, after the purchases; nil if none of them reached the ledger.
+    package let balance: AccountBalance?
 }
 
 /// What has become of one purchase.

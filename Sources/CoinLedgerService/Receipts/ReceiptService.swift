@@ -47,7 +47,7 @@ package struct ReceiptService: Sendable {
         let policy = policy()
         let judged = transactions.map { transaction in
             Result { () throws(PurchaseRefusalReason) in
-                try policy.grant(for: transaction, to: account)
+                try policy.grant(for: transaction, to: account, at: now)
             }
         }
         let grants = judged.compactMap { try? $0.get() }
@@ -67,7 +67,7 @@ package struct ReceiptService: Sendable {
         }
         try await keep(results, account, now)
         return ReceiptResult(
-            account: account, transactions: results, state: outcomes.last?.account)
+            account: account, transactions: results, balance: outcomes.last?.balance)
     }
 
     private func command(
@@ -143,10 +143,10 @@ extension TransactionOutcome {
     fileprivate init(_ grant: PurchaseGrant, _ outcome: Outcome) {
         switch outcome.result {
         case .done(let events):
-            guard let granted = events.last else {
-                preconditionFailure("a command that is done has caused an event")
+            guard let granted = events.first(where: \.event.isGrant) else {
+                preconditionFailure("a purchase that is granted has caused an event that says so")
             }
-            self = .granted(grant.coins, grant: granted)
+            self = .granted(grant.coins, grant: granted.id)
         case .rejected(let rejection):
             switch rejection {
             case .alreadyDone(let claim): self = .granted(claim.coins, grant: claim.grant)
@@ -154,10 +154,16 @@ extension TransactionOutcome {
             case .grantedToOtherAccount: self = .grantedToOtherAccount
             case .belongsToOtherAccount: self = .belongsToOtherAccount
             case .balanceTooLarge: self = .refused(.balanceTooLarge)
-            case .tokenAlreadyLinked, .tokenLinkedToOtherAccount:
-                preconditionFailure("a purchase links no token")
+            case .refundedBefore: self = .refused(.refunded)
+            default: preconditionFailure("no such thing is said of a purchase")
             }
         }
+    }
+}
+
+extension Event {
+    fileprivate var isGrant: Bool {
+        if case .coinsGranted = self { true } else { false }
     }
 }
 

@@ -1,65 +1,125 @@
 import CoinLedger
 import EventStore
 
-/// What is decided for the commands of one batch, one after the other: each sees what those before
+/// What is decided for the work of one batch, one piece after the other: each sees what those before
 /// it have changed.
 struct Decisions {
     private let lane: Lane
     private let expectedHead: Int64
     private var facts: Facts
-    private var events: [StoredEvent] = []
-    private var claims: [PurchaseKey: PurchaseClaim] = [:]
-    private var tokenOwners: [AppAccountToken: AccountID] = [:]
+    private var answers: [IdempotencyKey: StoredAnswer]
+    private var batchInTheMaking: Batch
+    private var lots: TouchedLots
     private var changed: Set<AccountID> = []
 
     /// Every account of the batch after its commands.
     private(set) var states: [AccountID: Account] = [:]
-    private(set) var outcomes: [Outcome] = []
+    /// In the order of the work.
+    private(set) var decisions: [Decision] = []
 
-    init(lane: Lane, expectedHead: Int64, facts: Facts) {
+    init(
+        lane: Lane, expectedHead: Int64, facts: Facts, answers: [IdempotencyKey: StoredAnswer]
+    ) {
         self.lane = lane
         self.expectedHead = expectedHead
         self.facts = facts
+        self.answers = answers
+        batchInTheMaking = Batch(lane: lane, expectedHead: expectedHead)
+        lots = TouchedLots()
     }
 
     /// Where the lane's head is once the batch is appended.
-    var head: Int64 { expectedHead + Int64(events.count) }
+    var head: Int64 { expectedHead + Int64(batchInTheMaking.events.count) }
 
-    /// What is to be appended, or nil if no command causes an event.
+    /// What is to be appended, or nil if nothing is to be kept.
     var batch: Batch? {
-        guard !events.isEmpty else { return nil }
-        return Batch(
-            lane: lane, expectedHead: expectedHead, events: events,
-            accounts: states.filter { changed.contains($0.key) }, claims: claims,
-            tokenOwners: tokenOwners)
+        var batch = batchInTheMaking
+        guard !batch.events.isEmpty || !batch.answers.isEmpty else { return nil }
+        batch.accounts = states.filter { changed.contains($0.key) }
+        lots.write(to: &batch, states)
+        return batch
     }
 
-    /// Decides `command` from `loaded`, the account's state before the batch.
-    mutating func decide(_ command: Command, from loaded: Account) {
-        var account = states[command.account] ?? loaded
+    func lacks(_ id: AccountID) -> Bool { states[id] == nil }
+
+    /// Takes an account's state before the batch.
+    mutating func add(_ id: AccountID, _ account: Account) { states[id] = account }
+
+    /// The account of `work` must have been added.
+    mutating func decide(_ work: QueuedWork) {
+        switch work {
+        case .command(let command, _, _): decisions.append(.outcome(carryOut(command)))
+        case .keyed(let request, _): decisions.append(decide(request))
+        }
+    }
+
+    private mutating func decide(_ request: KeyedRequest) -> Decision {
+        if let known = answers[request.key] {
+            guard known.requestSHA256 == request.requestSHA256 else { return .keyReused }
+            let answer = Answer(status: Int(known.status), body: known.body)
+            return .answered(Answered(answer: answer, isReplayed: true))
+        }
+        let answer =
+            switch request.work {
+            case .refuse(let answer): answer
+            case .command(let command):
+                request.answer(request.isDryRun ? imagine(command) : carryOut(command))
+            }
+        if !request.isDryRun {
+            let stored = StoredAnswer(
+                requestSHA256: request.requestSHA256, status: Int64(answer.status),
+                body: answer.body, recordedAt: request.time)
+            answers[request.key] = stored
+            batchInTheMaking.answers[request.key] = stored
+        }
+        return .answered(Answered(answer: answer, isReplayed: false))
+    }
+
+    private mutating func carryOut(_ command: Command) -> Outcome {
+        // Taken out while it changes: a state with thousands of lots must not be copied.
+        var account = states.removeValue(forKey: command.account) ?? .new
+        defer { states[command.account] = account }
+        let result: Outcome.Result
         do throws(Rejection) {
-            let caused = try account.decide(command, knowing: facts)
-            var ids: [EventID] = []
-            for event in caused {
-                account.evolve(event)
+            var recorded: [RecordedEvent] = []
+            for event in try account.decide(command, knowing: facts) {
                 let id = EventID(lane: lane, position: head + 1)
+                lots.note(event, id, of: command, before: account)
+                account.evolve(event, id: id)
                 append(event, id, account.version, command)
                 learn(event, id, command)
-                ids.append(id)
+                recorded.append(RecordedEvent(id: id, event: event))
             }
             changed.insert(command.account)
-            outcomes.append(Outcome(result: .done(ids), account: account))
+            result = .done(recorded)
         } catch {
-            outcomes.append(Outcome(result: .rejected(error), account: account))
+            result = .rejected(error)
         }
-        states[command.account] = account
+        return Outcome(result: result, balance: account.balance(at: command.time))
+    }
+
+    /// What `carryOut` would come to, with nothing changed.
+    private func imagine(_ command: Command) -> Outcome {
+        var account = states[command.account] ?? .new
+        do throws(Rejection) {
+            var recorded: [RecordedEvent] = []
+            for event in try account.decide(command, knowing: facts) {
+                let id = EventID(lane: lane, position: head + 1 + Int64(recorded.count))
+                account.evolve(event, id: id)
+                recorded.append(RecordedEvent(id: id, event: event))
+            }
+            return Outcome(result: .done(recorded), balance: account.balance(at: command.time))
+        } catch {
+            return Outcome(
+                result: .rejected(error), balance: account.balance(at: command.time))
+        }
     }
 
     private mutating func append(
         _ event: Event, _ id: EventID, _ version: Int64, _ command: Command
     ) {
         let encoded = EventCodec.encode(event)
-        events.append(
+        batchInTheMaking.events.append(
             StoredEvent(
                 id: id, account: command.account, version: version, command: command.id,
                 occurredAt: event.occurredAt ?? command.time, recordedAt: command.time,
@@ -67,20 +127,40 @@ struct Decisions {
                 payload: encoded.payload))
     }
 
+    /// Keeps what later decisions depend on, and what is claimed for ever.
     private mutating func learn(_ event: Event, _ id: EventID, _ command: Command) {
         switch event {
-        case .purchaseRecorded: break
         case .coinsGranted(let granted):
             guard case .grantPurchase(let grant) = command.action else { return }
             let claim = PurchaseClaim(
                 account: command.account, command: command.id, grant: id, coins: granted.coins)
             for key in grant.purchase.claimedKeys {
+                takeOver(key)
                 facts.claims[key] = claim
-                claims[key] = claim
+                batchInTheMaking.claims[key] = claim
             }
         case .appAccountTokenLinked(let token):
             facts.tokenOwners[token] = command.account
-            tokenOwners[token] = command.account
+            batchInTheMaking.tokenOwners[token] = command.account
+        case .spendReversed(let reversed):
+            facts.reversals[reversed.spend] = id
+            batchInTheMaking.reversals[reversed.spend] = id
+        case .refundRemembered(let refund):
+            takeOver(refund.purchase)
+            facts.rememberedRefunds[refund.purchase] = RememberedRefund(refund: refund, event: id)
+            batchInTheMaking.remembered[refund.purchase] = id
+        case .purchaseRecorded, .coinsSpent, .coinsExpired, .coinsAdjusted, .coinsHeld,
+            .holdReleased, .purchaseRefunded, .refundReversed, .debtPaid:
+            break
+        }
+    }
+
+    /// A purchase that is remembered in the store changes hands; one that this very batch remembers
+    /// is simply written as it ends.
+    private mutating func takeOver(_ key: PurchaseKey) {
+        guard let known = facts.rememberedRefunds.removeValue(forKey: key) else { return }
+        if batchInTheMaking.remembered.removeValue(forKey: key) == nil {
+            batchInTheMaking.takenOver[key] = known.event
         }
     }
 }
@@ -90,36 +170,12 @@ extension Event {
     fileprivate var occurredAt: Timestamp? {
         switch self {
         case .purchaseRecorded(let event): event.purchase.purchasedAt
-        case .coinsGranted, .appAccountTokenLinked: nil
+        case .purchaseRefunded(let event): event.signedAt
+        case .refundReversed(let event): event.signedAt
+        case .refundRemembered(let event): event.signedAt
+        case .coinsGranted, .appAccountTokenLinked, .coinsSpent, .spendReversed, .coinsExpired,
+            .coinsAdjusted, .coinsHeld, .holdReleased, .debtPaid:
+            nil
         }
-    }
-}
-
-/// What has to be read before a batch can be decided.
-struct NeededFacts {
-    private var accounts: Set<AccountID> = []
-    private var purchases: Set<PurchaseKey> = []
-    private var tokens: Set<AppAccountToken> = []
-
-    /// Whether there is something that can't be done without. Claims can, if need be: `append`
-    /// refuses those that are taken.
-    func mustBeLoaded(withClaims: Bool) -> Bool {
-        !accounts.isEmpty || !tokens.isEmpty || (withClaims && !purchases.isEmpty)
-    }
-
-    mutating func add(_ command: Command, isCached: (AccountID) -> Bool) {
-        if !isCached(command.account) { accounts.insert(command.account) }
-        switch command.action {
-        case .grantPurchase(let grant):
-            purchases.formUnion(grant.purchase.claimedKeys)
-            if let token = grant.purchase.appAccountToken { tokens.insert(token) }
-        case .linkAppAccountToken(let token): tokens.insert(token)
-        }
-    }
-
-    func loadRequest(in lane: Lane) -> LoadRequest {
-        LoadRequest(
-            lane: lane, accounts: Array(accounts), purchases: Array(purchases),
-            tokens: Array(tokens))
     }
 }

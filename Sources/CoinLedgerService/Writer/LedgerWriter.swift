@@ -19,8 +19,7 @@ package actor LedgerWriter {
     private let telemetry: WriterTelemetry
     private let log: Log
 
-    private var queue = CommandQueue()
-    private var isDraining = false
+    private let queue = WorkQueue()
     private var cache: AccountCache
     /// The lane's head as this writer knows it; nil where it has to be read.
     private var head: Int64?
@@ -43,48 +42,63 @@ package actor LedgerWriter {
         self.telemetry = telemetry
         self.log = log
         self.pause = pause
-        cache = AccountCache(countMax: limits.cachedAccountsMax)
+        cache = AccountCache(weightMax: limits.cachedAccountsMax)
     }
 
     /// Carries out `commands`, each on its own, and returns an outcome for each once all of them
-    /// are durable.
+    /// are durable. From a task on any thread, which is only left to wait.
     ///
     /// - Throws: `.overloaded` at once if the queue has no room for them; `.unavailable` if the
     ///   store didn't take them. Some may have been carried out all the same: a command that is
     ///   submitted again is not done twice.
-    package func submit(_ commands: [Command]) async throws(WriterError) -> [Outcome] {
+    package nonisolated func submit(
+        _ commands: [Command]
+    ) async throws(WriterError) -> [Outcome] {
         guard !commands.isEmpty else { return [] }
-        guard queue.count + commands.count <= limits.queuedCommandsMax else {
-            telemetry.overloads.increment()
-            throw .overloaded
-        }
         let result = await withCheckedContinuation { continuation in
             let submission = Submission(count: commands.count, continuation)
-            for (index, command) in commands.enumerated() {
-                queue.append(QueuedCommand(command: command, index: index, submission: submission))
+            let work = commands.enumerated().map { index, command in
+                QueuedWork.command(command, index: index, submission)
             }
-            drain()
+            guard accept(work) else { return continuation.resume(returning: .failure(.overloaded)) }
         }
         return try result.get()
     }
 
-    private func drain() {
-        guard !isDraining else { return }
-        isDraining = true
-        Task(executorPreference: executor) { await self.takeBatches() }
+    /// Carries out a request at most once for its key, and returns the answer once it's durable: the
+    /// first one, however often it's submitted. From a task on any thread.
+    package nonisolated func submit(
+        _ request: KeyedRequest
+    ) async throws(KeyedError) -> Answered {
+        let result = await withCheckedContinuation { continuation in
+            guard accept([.keyed(request, continuation)]) else {
+                return continuation.resume(returning: .failure(.writer(.overloaded)))
+            }
+        }
+        return try result.get()
+    }
+
+    /// False if there is no room.
+    private nonisolated func accept(_ work: [QueuedWork]) -> Bool {
+        switch queue.append(work, limit: limits.queuedCommandsMax) {
+        case .full:
+            telemetry.overloads.increment()
+            return false
+        case .first: Task(executorPreference: executor) { await self.takeBatches() }
+        case .joined: break
+        }
+        return true
     }
 
     private func takeBatches() async {
-        while !queue.isEmpty {
-            let batch = queue.take(upTo: limits.batchCommandsMax)
-            telemetry.took(batch.count, leaving: queue.count, lane: lane)
+        while let (batch, leaving) = queue.take(upTo: limits.batchCommandsMax) {
+            telemetry.took(batch.count, leaving: leaving, lane: lane)
             await commit(batch)
         }
-        isDraining = false
     }
 
     /// Carries out one batch, however many attempts that takes within the limits, and answers it.
-    private func commit(_ batch: [QueuedCommand]) async {
+    private func commit(_ batch: [QueuedWork]) async {
         var conflicts = 0
         var isUnknown = false
         var unknownAttempts = 0
@@ -93,7 +107,7 @@ package actor LedgerWriter {
                 let decisions = try await decide(batch)
                 try await append(decisions)
                 cautiousBatches = max(0, cautiousBatches - 1)
-                for (queued, outcome) in zip(batch, decisions.outcomes) { queued.answer(outcome) }
+                for (work, decision) in zip(batch, decisions.decisions) { work.finish(decision) }
                 return
             } catch {
                 // Taken claims say nothing of what else is known.
@@ -123,32 +137,35 @@ package actor LedgerWriter {
                     continue
                 }
                 log.error("batch refused", ["lane": lane.number, "error": "\(error)"])
-                for queued in batch { queued.fail(.unavailable) }
+                for work in batch { work.fail(.unavailable) }
                 return
             }
         }
     }
 
-    private func decide(_ batch: [QueuedCommand]) async throws(EventStoreError) -> Decisions {
-        var request = NeededFacts()
-        for queued in batch { request.add(queued.command, isCached: cache.contains) }
+    private func decide(_ batch: [QueuedWork]) async throws(EventStoreError) -> Decisions {
+        var needed = NeededFacts()
+        for work in batch { needed.add(work, isCached: cache.contains) }
         let knownHead = head
-        var accounts: [AccountID: Account] = [:]
-        var facts = Facts()
-        var expectedHead = knownHead ?? 0
-        if knownHead == nil || request.mustBeLoaded(withClaims: cautiousBatches > 0) {
-            let loaded = try await store.load(request.loadRequest(in: lane))
+        var loaded: Loaded?
+        if knownHead == nil || needed.mustBeLoaded(withClaims: cautiousBatches > 0) {
+            let found = try await store.load(needed.loadRequest(in: lane))
             // A head that has moved means that cached accounts may be old.
-            if let knownHead, knownHead != loaded.head { throw .conflict }
-            expectedHead = loaded.head
-            accounts = loaded.accounts
-            facts = loaded.facts
-            if !facts.claims.isEmpty { cautiousBatches = limits.cautiousBatches }
+            if let knownHead, knownHead != found.head { throw .conflict }
+            if !found.facts.claims.isEmpty || !found.answers.isEmpty {
+                cautiousBatches = limits.cautiousBatches
+            }
+            loaded = found
         }
-        var decisions = Decisions(lane: lane, expectedHead: expectedHead, facts: facts)
-        for queued in batch {
-            let account = queued.command.account
-            decisions.decide(queued.command, from: cache[account] ?? accounts[account] ?? .new)
+        let accounts = loaded?.accounts ?? [:]
+        var decisions = Decisions(
+            lane: lane, expectedHead: loaded?.head ?? knownHead ?? 0,
+            facts: loaded?.facts ?? Facts(), answers: loaded?.answers ?? [:])
+        for work in batch {
+            if let id = work.command?.account, decisions.lacks(id) {
+                decisions.add(id, cache.take(id) ?? accounts[id] ?? .new)
+            }
+            decisions.decide(work)
         }
         return decisions
     }
@@ -160,7 +177,7 @@ package actor LedgerWriter {
             telemetry.committed(since: timing)
         }
         head = decisions.head
-        for (account, state) in decisions.states { cache[account] = state }
+        for (account, state) in decisions.states { cache.put(account, state) }
     }
 
     private func forget() {

@@ -4,7 +4,7 @@ package struct WriterLimits: Sendable {
     package var batchCommandsMax = 256
     /// Commands that wait for their batch; beyond it a command is refused at once.
     package var queuedCommandsMax = 8192
-    /// Account states kept between batches.
+    /// Account states kept between batches; one with many open lots counts for several.
     package var cachedAccountsMax = 65_536
     /// How often a batch is decided again because something else was written meanwhile.
     package var conflictsMax = 50

@@ -1,0 +1,55 @@
+import CoinLedger
+import EventStore
+
+/// What has to be read before a batch can be decided.
+struct NeededFacts {
+    private var accounts: Set<AccountID> = []
+    private var purchases: Set<PurchaseKey> = []
+    private var tokens: Set<AppAccountToken> = []
+    private var spends: Set<EventID> = []
+    private var lots: Set<LotID> = []
+    private var keys: Set<IdempotencyKey> = []
+    private var isRefundRemembered = false
+
+    /// Whether there is something that can't be done without. Claims on purchases and keys can, if
+    /// need be: `append` refuses those that are taken.
+    func mustBeLoaded(withClaims: Bool) -> Bool {
+        !accounts.isEmpty || !tokens.isEmpty || !spends.isEmpty || isRefundRemembered
+            || (withClaims && !(purchases.isEmpty && keys.isEmpty))
+    }
+
+    mutating func add(_ work: QueuedWork, isCached: (AccountID) -> Bool) {
+        if case .keyed(let request, _) = work {
+            // Nothing is written by a dry run, so that nothing would refuse a taken key.
+            if !request.isDryRun { keys.insert(request.key) }
+        }
+        guard let command = work.command else { return }
+        if !isCached(command.account) { accounts.insert(command.account) }
+        switch command.action {
+        case .grantPurchase(let grant):
+            purchases.formUnion(grant.purchase.claimedKeys)
+            if let token = grant.purchase.appAccountToken { tokens.insert(token) }
+        case .linkAppAccountToken(let token): tokens.insert(token)
+        case .reverseSpend(let reversal):
+            spends.insert(reversal.spend)
+            for slice in reversal.spent.slices {
+                lots.insert(LotID(account: command.account, number: slice.lot))
+            }
+        case .rememberRefund(let refund):
+            purchases.insert(refund.purchase)
+            isRefundRemembered = true
+        case .give, .spend, .adjust, .hold, .captureHold, .releaseHold, .expireCoins, .refund: break
+        }
+    }
+
+    func loadRequest(in lane: Lane) -> LoadRequest {
+        var request = LoadRequest(lane: lane)
+        request.accounts = Array(accounts)
+        request.purchases = Array(purchases)
+        request.tokens = Array(tokens)
+        request.spends = Array(spends)
+        request.lots = Array(lots)
+        request.keys = Array(keys)
+        return request
+    }
+}

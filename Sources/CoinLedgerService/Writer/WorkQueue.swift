@@ -1,0 +1,125 @@
+import Base
+import CoinLedger
+
+/// Commands that were submitted together and are answered together.
+final class Submission: @unchecked Sendable {
+    // Sendable: once it's in the queue, only the task that takes batches from there touches it.
+    private var outcomes: [Outcome?]
+    private var error: WriterError?
+    private var openCount: Int
+    private let continuation: CheckedContinuation<Result<[Outcome], WriterError>, Never>
+
+    init(count: Int, _ continuation: CheckedContinuation<Result<[Outcome], WriterError>, Never>) {
+        outcomes = Array(repeating: nil, count: count)
+        openCount = count
+        self.continuation = continuation
+    }
+
+    fileprivate func finish(_ index: Int, _ result: Result<Outcome, WriterError>) {
+        switch result {
+        case .success(let outcome): outcomes[index] = outcome
+        case .failure(let failure): error = failure
+        }
+        openCount -= 1
+        guard openCount == 0 else { return }
+        if let error {
+            continuation.resume(returning: .failure(error))
+        } else {
+            continuation.resume(returning: .success(outcomes.compactMap(\.self)))
+        }
+    }
+}
+
+/// What waits to be carried out, and whom to answer.
+enum QueuedWork: Sendable {
+    case command(Command, index: Int, Submission)
+    case keyed(KeyedRequest, CheckedContinuation<Result<Answered, KeyedError>, Never>)
+
+    /// Nil where there is nothing to decide.
+    var command: Command? {
+        switch self {
+        case .command(let command, _, _): command
+        case .keyed(let request, _): request.command
+        }
+    }
+
+    func finish(_ decision: Decision) {
+        switch (self, decision) {
+        case (.command(_, let index, let submission), .outcome(let outcome)):
+            submission.finish(index, .success(outcome))
+        case (.keyed(_, let continuation), .answered(let answered)):
+            continuation.resume(returning: .success(answered))
+        case (.keyed(_, let continuation), .keyReused):
+            continuation.resume(returning: .failure(.keyReused))
+        default: preconditionFailure("a decision of another kind of work")
+        }
+    }
+
+    func fail(_ error: WriterError) {
+        switch self {
+        case .command(_, let index, let submission): submission.finish(index, .failure(error))
+        case .keyed(_, let continuation):
+            continuation.resume(returning: .failure(.writer(error)))
+        }
+    }
+}
+
+/// What is decided for one piece of work.
+enum Decision {
+    case outcome(Outcome)
+    case answered(Answered)
+    case keyReused
+}
+
+/// First in, first out; filled by tasks on any thread, and emptied by one task, which comes when it's
+/// called and stays until nothing is left.
+final class WorkQueue: Sendable {
+    private struct State {
+        var work: [QueuedWork] = []
+        var first = 0
+        var isBeingEmptied = false
+
+        var count: Int { work.count - first }
+    }
+
+    private let state = Lock(State())
+
+    enum Reception {
+        /// There is no room.
+        case full
+        /// Whoever submitted has to call for the task that empties the queue.
+        case first
+        /// It's on its way.
+        case joined
+    }
+
+    func append(_ work: [QueuedWork], limit: Int) -> Reception {
+        state.withLock { state in
+            guard state.count + work.count <= limit else { return .full }
+            state.work += work
+            defer { state.isBeingEmptied = true }
+            return state.isBeingEmptied ? .joined : .first
+        }
+    }
+
+    /// What comes next, and how much waits after it; nil if there is nothing, and the task is to end.
+    func take(upTo limit: Int) -> (batch: [QueuedWork], leaving: Int)? {
+        state.withLock { state in
+            guard state.count > 0 else {
+                state.isBeingEmptied = false
+                return nil
+            }
+            let end = min(state.work.count, state.first + limit)
+            let taken = Array(state.work[state.first..<end])
+            state.first = end
+            if state.count == 0 {
+                state.work.removeAll(keepingCapacity: true)
+                state.first = 0
+            } else if state.first >= limit * 4 {
+                state.work.removeFirst(state.first)
+                state.first = 0
+            }
+            return (taken, state.count)
+        }
+    }
+}
