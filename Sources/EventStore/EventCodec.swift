@@ -6,10 +6,33 @@ package import CoinLedger
 /// Names and payloads are for ever: a change of a payload is a new schema version, and reading the
 /// old one stays here.
 package enum EventCodec {
+    /// The stored names of events.
+    package enum EventType: String, Hashable, Sendable, CaseIterable {
+        case purchaseRecorded = "PurchaseRecorded"
+        case coinsGranted = "CoinsGranted"
+        case appAccountTokenLinked = "AppAccountTokenLinked"
+        case coinsSpent = "CoinsSpent"
+        case spendReversed = "SpendReversed"
+        case coinsExpired = "CoinsExpired"
+        case coinsAdjusted = "CoinsAdjusted"
+        case coinsHeld = "CoinsHeld"
+        case holdReleased = "HoldReleased"
+        case purchaseRefunded = "PurchaseRefunded"
+        case refundReversed = "RefundReversed"
+        case debtPaid = "DebtPaid"
+        case refundRemembered = "RefundRemembered"
+    }
+
     package struct Encoded: Sendable {
         package let type: String
         package let schemaVersion: Int64
         package let payload: [UInt8]
+
+        init(_ type: EventType, _ payload: [UInt8]) {
+            self.type = type.rawValue
+            schemaVersion = 1
+            self.payload = payload
+        }
     }
 
     /// A payload that no event of that type and schema version has.
@@ -19,143 +42,92 @@ package enum EventCodec {
         package let reason: String
     }
 
-    /// The one type of event that makes lots, for those who look for nothing else.
-    package static let coinsGrantedType = "CoinsGranted"
-
     package static func encode(_ event: Event) -> Encoded {
         switch event {
-        case .purchaseRecorded(let event):
-            Encoded(type: "PurchaseRecorded", schemaVersion: 1, payload: payload(event))
-        case .coinsGranted(let event):
-            Encoded(type: coinsGrantedType, schemaVersion: 1, payload: payload(event))
-        case .appAccountTokenLinked(let token):
-            Encoded(
-                type: "AppAccountTokenLinked", schemaVersion: 1,
-                payload: (["appAccountToken": .string(token.text)] as JSON).bytes)
+        case .purchaseRecorded(let event): Encoded(.purchaseRecorded, payload(event))
+        case .coinsGranted(let event): Encoded(.coinsGranted, payload(event))
+        case .appAccountTokenLinked(let token): Encoded(.appAccountTokenLinked, payload(token))
+        case .coinsSpent(let event): Encoded(.coinsSpent, payload(event))
+        case .spendReversed(let event): Encoded(.spendReversed, payload(event))
+        case .coinsExpired(let event): Encoded(.coinsExpired, payload(event))
+        case .coinsAdjusted(let event): Encoded(.coinsAdjusted, payload(event))
+        case .coinsHeld(let event): Encoded(.coinsHeld, payload(event))
+        case .holdReleased(let event): Encoded(.holdReleased, payload(event))
+        case .purchaseRefunded(let event): Encoded(.purchaseRefunded, payload(event))
+        case .refundReversed(let event): Encoded(.refundReversed, payload(event))
+        case .debtPaid(let event): Encoded(.debtPaid, payload(event))
+        case .refundRemembered(let event): Encoded(.refundRemembered, payload(event))
         }
     }
 
     package static func decode(_ stored: StoredEvent) throws(Unreadable) -> Event {
-        func unreadable(_ reason: String) -> Unreadable {
-            Unreadable(type: stored.type, schemaVersion: stored.schemaVersion, reason: reason)
-        }
-        do throws(PayloadError) {
+        try readable(stored.type, stored.schemaVersion) { () throws(PayloadError) -> Event in
             let payload = try Payload(stored.payload)
-            switch (stored.type, stored.schemaVersion) {
-            case ("PurchaseRecorded", 1): return .purchaseRecorded(try purchaseRecorded(payload))
-            case ("CoinsGranted", 1): return .coinsGranted(try coinsGranted(payload))
-            case ("AppAccountTokenLinked", 1):
-                return .appAccountTokenLinked(
-                    try payload.value("appAccountToken", AppAccountToken.init))
-            default: throw .malformed("no such type and schema version")
+            guard stored.schemaVersion == 1, let type = EventType(rawValue: stored.type) else {
+                throw .malformed("no such type and schema version")
             }
-        } catch {
-            switch error {
-            case .malformed(let reason): throw unreadable(reason)
-            }
+            return try decode(type, payload)
+        }
+    }
+
+    private static func decode(
+        _ type: EventType, _ payload: Payload
+    ) throws(PayloadError) -> Event {
+        switch type {
+        case .purchaseRecorded: .purchaseRecorded(try purchaseRecorded(payload))
+        case .coinsGranted: .coinsGranted(try coinsGranted(payload))
+        case .appAccountTokenLinked:
+            .appAccountTokenLinked(try payload.value("appAccountToken", AppAccountToken.init))
+        case .coinsSpent: .coinsSpent(try coinsSpent(payload))
+        case .spendReversed: .spendReversed(try spendReversed(payload))
+        case .coinsExpired: .coinsExpired(try coinsExpired(payload))
+        case .coinsAdjusted: .coinsAdjusted(try coinsAdjusted(payload))
+        case .coinsHeld: .coinsHeld(try coinsHeld(payload))
+        case .holdReleased: .holdReleased(try holdReleased(payload))
+        case .purchaseRefunded: .purchaseRefunded(try purchaseRefunded(payload))
+        case .refundReversed: .refundReversed(try refundReversed(payload))
+        case .debtPaid: .debtPaid(try debtPaid(payload))
+        case .refundRemembered: .refundRemembered(try refundRemembered(payload))
         }
     }
 
     /// The payload of a `CoinsGranted` alone, as a claim on a purchase points at it.
     package static func coinsGranted(_ payload: [UInt8]) throws(Unreadable) -> CoinsGranted {
+        try readable(EventType.coinsGranted.rawValue, 1) { () throws(PayloadError) in
+            try coinsGranted(try Payload(payload))
+        }
+    }
+
+    /// The payload of a `RefundRemembered` alone, as a purchase that nobody has points at it.
+    package static func refundRemembered(
+        _ payload: [UInt8]
+    ) throws(Unreadable) -> RefundRemembered {
+        try readable(EventType.refundRemembered.rawValue, 1) { () throws(PayloadError) in
+            try refundRemembered(try Payload(payload))
+        }
+    }
+
+    private static func readable<Value>(
+        _ type: String, _ schemaVersion: Int64, _ read: () throws(PayloadError) -> Value
+    ) throws(Unreadable) -> Value {
         do throws(PayloadError) {
-            return try coinsGranted(try Payload(payload))
+            return try read()
         } catch {
             switch error {
             case .malformed(let reason):
-                throw Unreadable(type: "CoinsGranted", schemaVersion: 1, reason: reason)
+                throw Unreadable(type: type, schemaVersion: schemaVersion, reason: reason)
             }
         }
     }
+}
 
-    private static func payload(_ event: PurchaseRecorded) -> [UInt8] {
-        let purchase = event.purchase
-        var object = JSONObjectWriter()
-        write(purchase.key, to: &object)
-        object.member("originalTransactionId", purchase.originalTransactionID.text)
-        object.member("productId", purchase.productID)
-        object.member("quantity", purchase.quantity)
-        if let price = purchase.price {
-            object.member("priceMilliunits", price.milliunits)
-            object.member("currency", price.currency)
+extension StoredEvent {
+    /// The event itself.
+    package func decoded() throws(EventStoreError) -> Event {
+        do throws(EventCodec.Unreadable) {
+            return try EventCodec.decode(self)
+        } catch {
+            throw .corrupt("event \(id): \(error)")
         }
-        object.member("storefront", purchase.storefront)
-        object.member("purchasedAt", purchase.purchasedAt.description)
-        object.member("signedAt", purchase.signedAt?.description)
-        object.member("appAccountToken", purchase.appAccountToken?.text)
-        object.member("catalogueVersion", event.catalogueVersion)
-        return object.finish()
-    }
-
-    private static func write(_ key: PurchaseKey, to object: inout JSONObjectWriter) {
-        object.member("store", key.store.rawValue)
-        object.member("environment", key.environment.rawValue)
-        object.member("transactionId", key.transactionID.text)
-    }
-
-    private static func purchaseRecorded(
-        _ payload: Payload
-    ) throws(PayloadError) -> PurchaseRecorded {
-        var price: StatedPrice?
-        if let milliunits = try payload.optional("priceMilliunits", \JSON.integer) {
-            price = StatedPrice(milliunits: milliunits, currency: try payload.string("currency"))
-        }
-        let purchase = Purchase(
-            key: try purchaseKey(payload),
-            originalTransactionID: try payload.value("originalTransactionId", TransactionID.init),
-            productID: try payload.string("productId"),
-            quantity: try payload.count("quantity"), price: price,
-            storefront: try payload.optional("storefront", \JSON.string),
-            purchasedAt: try payload.value("purchasedAt", Timestamp.init),
-            signedAt: try payload.optionalValue("signedAt", Timestamp.init),
-            appAccountToken: try payload.optionalValue("appAccountToken", AppAccountToken.init))
-        return PurchaseRecorded(
-            purchase: purchase, catalogueVersion: try payload.string("catalogueVersion"))
-    }
-
-    private static func purchaseKey(_ payload: Payload) throws(PayloadError) -> PurchaseKey {
-        PurchaseKey(
-            store: try payload.value("store", Store.init(rawValue:)),
-            environment: try payload.value("environment", Environment.init(rawValue:)),
-            transactionID: try payload.value("transactionId", TransactionID.init))
-    }
-
-    private static func payload(_ event: CoinsGranted) -> [UInt8] {
-        var object = JSONObjectWriter()
-        object.member("environment", event.environment.rawValue)
-        object.object("source") { source in
-            switch event.source {
-            case .purchase(let key):
-                source.member("type", "purchase")
-                write(key, to: &source)
-            }
-        }
-        object.objects("lots", event.lots) { object, lot in
-            object.member("number", lot.number)
-            object.member("kind", lot.kind.rawValue)
-            object.member("coins", lot.coins.amount)
-            object.member("expiresAt", lot.expiresAt?.description)
-        }
-        return object.finish()
-    }
-
-    private static func coinsGranted(_ payload: Payload) throws(PayloadError) -> CoinsGranted {
-        let source = try payload.payload("source")
-        guard try source.string("type") == "purchase" else {
-            throw .malformed("source.type")
-        }
-        var lots: [Lot] = []
-        for lot in try payload.payloads("lots") {
-            lots.append(
-                Lot(
-                    number: try lot.count("number"),
-                    kind: try lot.value("kind", Lot.Kind.init(rawValue:)),
-                    coins: try lot.coins("coins"),
-                    expiresAt: try lot.optionalValue("expiresAt", Timestamp.init)))
-        }
-        guard !lots.isEmpty else { throw .malformed("lots") }
-        return CoinsGranted(
-            environment: try payload.value("environment", Environment.init(rawValue:)),
-            source: .purchase(try purchaseKey(source)), lots: lots)
     }
 }

@@ -65,6 +65,8 @@ struct Payload {
         object[name] == nil ? nil : try value(name, make)
     }
 
+    func has(_ name: String) -> Bool { object[name] != nil }
+
     func payload(_ name: String) throws(PayloadError) -> Payload {
         try Payload(object[name], name)
     }
@@ -74,5 +76,14 @@ struct Payload {
         var payloads: [Payload] = []
         for element in elements { payloads.append(try Payload(element, name)) }
         return payloads
+    }
+
+    /// An array of objects, each of which is read in the same way.
+    func list<Value>(
+        _ name: String, _ read: (Payload) throws(PayloadError) -> Value
+    ) throws(PayloadError) -> [Value] {
+        var values: [Value] = []
+        for payload in try payloads(name) { values.append(try read(payload)) }
+        return values
     }
 }

@@ -31,6 +31,15 @@ package struct StoredLot: Hashable, Sendable {
     }
 
     package var id: LotID { LotID(account: account, number: lot.number) }
+
+    package var isOpen: Bool { rest.remaining > .zero }
+
+    /// The same lot with another rest.
+    package func with(_ rest: LotRest) -> StoredLot {
+        StoredLot(
+            account: account, environment: environment, lot: lot, source: source, grant: grant,
+            grantedAt: grantedAt, rest: rest)
+    }
 }
 
 /// What is left of a lot. One with coins left is open.

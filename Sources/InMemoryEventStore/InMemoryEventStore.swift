@@ -8,8 +8,11 @@ package actor InMemoryEventStore: EventStore {
 
     private var log: [Lane: [StoredEvent]] = [:]
     private var accounts: [AccountID: Account] = [:]
-    private var claims: [PurchaseKey: PurchaseClaim] = [:]
+    private var lots: [LotID: StoredLot] = [:]
+    private var claims = PurchaseClaims()
     private var tokenOwners: [AppAccountToken: AccountID] = [:]
+    private var reversals: [EventID: EventID] = [:]
+    private var answers: [IdempotencyKey: StoredAnswer] = [:]
     private var refusals: [PurchaseRefusal] = []
 
     package init(laneCount: Int64) {
@@ -17,39 +20,139 @@ package actor InMemoryEventStore: EventStore {
     }
 
     package func load(_ request: LoadRequest) throws(EventStoreError) -> Loaded {
-        var facts = Facts()
-        for key in request.purchases { facts.claims[key] = claims[key] }
+        let claims = known(request.purchases)
+        var facts = Facts(claims: claims.granted, rememberedRefunds: claims.remembered)
         for token in request.tokens { facts.tokenOwners[token] = tokenOwners[token] }
+        for spend in request.spends { facts.reversals[spend] = reversals[spend] }
+        for lot in request.lots { facts.lots[lot] = lots[lot]?.lot }
+        var accounts: [AccountID: Account] = [:]
+        for id in request.accounts { accounts[id] = self.accounts[id] }
+        var answers: [IdempotencyKey: StoredAnswer] = [:]
+        for key in request.keys { answers[key] = self.answers[key] }
         return Loaded(
-            head: head(of: request.lane), accounts: known(request.accounts), facts: facts)
+            head: head(of: request.lane), accounts: accounts, facts: facts, answers: answers)
     }
 
     package func append(_ batch: Batch) throws(EventStoreError) {
         guard batch.expectedHead == head(of: batch.lane) else { throw .conflict }
-        guard !batch.claims.keys.contains(where: { claims[$0] != nil }),
-            !batch.tokenOwners.keys.contains(where: { tokenOwners[$0] != nil })
-        else { throw .claimed }
-        log[batch.lane, default: []] += batch.events
+        guard isUnclaimed(batch) else { throw .claimed }
+        let remembered = try rememberedRefunds(batch)
+        let drawnFrom = try drawnFrom(batch)
+        if !batch.events.isEmpty { log[batch.lane, default: []] += batch.events }
         accounts.merge(batch.accounts) { $1 }
-        claims.merge(batch.claims) { $1 }
+        for lot in batch.newLots { lots[lot.id] = lot }
+        lots.merge(drawnFrom) { $1 }
+        claims.remembered.merge(remembered) { $1 }
+        for (key, claim) in batch.claims {
+            claims.remembered[key] = nil
+            claims.granted[key] = claim
+        }
         tokenOwners.merge(batch.tokenOwners) { $1 }
+        reversals.merge(batch.reversals) { $1 }
+        answers.merge(batch.answers) { $1 }
     }
 
-    package func accounts(_ ids: [AccountID]) throws(EventStoreError) -> [AccountID: Account] {
-        known(ids)
+    private func isUnclaimed(_ batch: Batch) -> Bool {
+        Set(batch.claims.keys).union(batch.remembered.keys).allSatisfy { key in
+            claims.granted[key] == nil && claims.remembered[key]?.event == batch.takenOver[key]
+        } && batch.tokenOwners.keys.allSatisfy { tokenOwners[$0] == nil }
+            && batch.reversals.keys.allSatisfy { reversals[$0] == nil }
+            && batch.answers.keys.allSatisfy { answers[$0] == nil }
+    }
+
+    /// What the batch remembers, as its events say.
+    private func rememberedRefunds(
+        _ batch: Batch
+    ) throws(EventStoreError) -> [PurchaseKey: RememberedRefund] {
+        var remembered: [PurchaseKey: RememberedRefund] = [:]
+        for (key, id) in batch.remembered {
+            guard let event = batch.events.first(where: { $0.id == id }),
+                case .refundRemembered(let refund) = try event.decoded()
+            else { throw .corrupt("event \(id) remembers no refund") }
+            remembered[key] = RememberedRefund(refund: refund, event: id)
+        }
+        return remembered
+    }
+
+    private func drawnFrom(_ batch: Batch) throws(EventStoreError) -> [LotID: StoredLot] {
+        var changed: [LotID: StoredLot] = [:]
+        for (id, rest) in batch.changedLots {
+            guard let lot = lots[id] else {
+                throw .corrupt("lot \(id.number) of \(id.account) isn't there")
+            }
+            changed[id] = lot.with(rest)
+        }
+        return changed
+    }
+
+    package func balances(
+        of ids: [AccountID], at time: Timestamp
+    ) throws(EventStoreError) -> [AccountID: AccountBalance] {
+        var balances: [AccountID: AccountBalance] = [:]
+        for id in ids { balances[id] = accounts[id]?.balance(at: time) }
+        return balances
+    }
+
+    package func account(_ id: AccountID) throws(EventStoreError) -> Account? { accounts[id] }
+
+    package func claims(on keys: [PurchaseKey]) throws(EventStoreError) -> PurchaseClaims {
+        known(keys)
+    }
+
+    package func event(_ id: EventID) throws(EventStoreError) -> StoredEvent? {
+        log[id.lane]?.first { $0.id == id }
     }
 
     package func events(
-        of account: AccountID, after version: Int64, limit: Int
+        of account: AccountID, after version: Int64, limit: Int, where filter: EventFilter
     ) throws(EventStoreError) -> [StoredEvent] {
         let lane = log[Lane.of(account, count: laneCount)] ?? []
-        return Array(lane.filter { $0.account == account && $0.version > version }.prefix(limit))
+        let events = lane.lazy.filter {
+            $0.account == account && $0.version > version && filter.matches($0)
+        }
+        return Array(events.prefix(limit))
     }
 
     package func events(
         in lane: Lane, after position: Int64, limit: Int
     ) throws(EventStoreError) -> [StoredEvent] {
         Array((log[lane] ?? []).drop { $0.id.position <= position }.prefix(limit))
+    }
+
+    package func lots(
+        of account: AccountID, after number: Int64, limit: Int, openOnly: Bool
+    ) throws(EventStoreError) -> [StoredLot] {
+        let found = lots.values.filter {
+            $0.account == account && $0.lot.number > number && ($0.isOpen || !openOnly)
+        }
+        return Array(found.sorted { $0.lot.number < $1.lot.number }.prefix(limit))
+    }
+
+    package func lots(
+        in lane: Lane, after last: LotID?, limit: Int
+    ) throws(EventStoreError) -> [StoredLot] {
+        let inLane = lots.values.filter { Lane.of($0.account, count: laneCount) == lane }
+        let sorted = inLane.sorted { $0.id.isBefore($1.id) }
+        let rest = sorted.drop { lot in last.map { !$0.isBefore(lot.id) } ?? false }
+        return Array(rest.prefix(limit))
+    }
+
+    package func accountsWithExpiredLots(
+        in lane: Lane, at time: Timestamp, limit: Int
+    ) throws(EventStoreError) -> [AccountID] {
+        let expired = lots.values.filter {
+            $0.isOpen && $0.lot.isExpired(at: time)
+                && Lane.of($0.account, count: laneCount) == lane
+        }
+        let sorted = expired.sorted { one, other in
+            one.lot.expiresAt == other.lot.expiresAt
+                ? one.id.isBefore(other.id) : other.lot.isLater(than: one.lot)
+        }
+        var accounts: [AccountID] = []
+        for lot in sorted.prefix(limit) where !accounts.contains(lot.account) {
+            accounts.append(lot.account)
+        }
+        return accounts
     }
 
     package func heads() throws(EventStoreError) -> [Lane: Int64] {
@@ -73,17 +176,51 @@ package actor InMemoryEventStore: EventStore {
         refusals.append(refusal)
     }
 
+    package func forgetAnswers(
+        recordedBefore time: Timestamp, limit: Int
+    ) throws(EventStoreError) -> Int {
+        let old = answers.filter { $0.value.recordedAt < time }
+            .sorted { $0.value.recordedAt < $1.value.recordedAt }.prefix(limit)
+        for answer in old { answers[answer.key] = nil }
+        return old.count
+    }
+
     private func head(of lane: Lane) -> Int64 { Int64(log[lane]?.count ?? 0) }
 
-    private func known(_ ids: [AccountID]) -> [AccountID: Account] {
-        var found: [AccountID: Account] = [:]
-        for id in ids { found[id] = accounts[id] }
-        return found
+    private func known(_ keys: [PurchaseKey]) -> PurchaseClaims {
+        var known = PurchaseClaims()
+        for key in keys {
+            known.granted[key] = claims.granted[key]
+            known.remembered[key] = claims.remembered[key]
+        }
+        return known
+    }
+}
+
+extension EventFilter {
+    fileprivate func matches(_ event: StoredEvent) -> Bool {
+        if let types, !types.contains(event.type) { return false }
+        if let from, event.recordedAt < from { return false }
+        if let until, event.recordedAt >= until { return false }
+        return true
     }
 }
 
 extension AccountID {
     fileprivate func isBefore(_ other: AccountID) -> Bool {
         text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+}
+
+extension LotID {
+    fileprivate func isBefore(_ other: LotID) -> Bool {
+        account == other.account ? number < other.number : account.isBefore(other.account)
+    }
+}
+
+extension Lot {
+    fileprivate func isLater(than other: Lot) -> Bool {
+        guard let expiresAt, let otherExpiresAt = other.expiresAt else { return false }
+        return expiresAt > otherExpiresAt
     }
 }

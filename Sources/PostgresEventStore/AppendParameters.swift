@@ -2,28 +2,32 @@ import CoinLedger
 import EventStore
 import Postgres
 
-/// A batch as the arguments of `append_events`.
+/// A batch as the arguments of `append_events`, in their order.
 struct AppendParameters {
-    static let count = 25
+    static let count = 60
     let values: [PostgresValue]
 
     init(_ batch: Batch) {
-        values =
-            [.int8(batch.lane.number), .int8(batch.expectedHead)]
-            + AppendParameters.events(batch.events) + AppendParameters.accounts(batch)
-            + AppendParameters.claims(batch.claims) + AppendParameters.tokens(batch.tokenOwners)
+        var values: [PostgresValue] = []
+        values.reserveCapacity(AppendParameters.count)
+        values += [.int8(batch.lane.number), .int8(batch.expectedHead)]
+        values += AppendParameters.events(batch.events)
+        values += AppendParameters.accounts(batch)
+        values += AppendParameters.claims(batch)
+        values += AppendParameters.tokens(batch.tokenOwners)
+        values += AppendParameters.reversals(batch.reversals)
+        values += AppendParameters.newLots(batch.newLots)
+        values += AppendParameters.changedLots(batch.changedLots)
+        values += AppendParameters.answers(batch.answers)
+        self.values = values
     }
 
     private static func events(_ events: [StoredEvent]) -> [PostgresValue] {
         [
-            .textArray(events.map(\.account.text)),
-            .int8Array(events.map(\.version)),
-            .byteaArray(events.map(\.command.bytes)),
-            .textArray(events.map(\.type)),
-            .int8Array(events.map(\.schemaVersion)),
-            .timestamptzArray(milliseconds: events.map(\.occurredAt.milliseconds)),
-            .timestamptzArray(milliseconds: events.map(\.recordedAt.milliseconds)),
-            .byteaArray(events.map(\.payload)),
+            .texts(events.map(\.account.text)), .numbers(events.map(\.version)),
+            .bytes(events.map(\.command.bytes)), .texts(events.map(\.type)),
+            .numbers(events.map(\.schemaVersion)), .instants(events.map(\.occurredAt)),
+            .instants(events.map(\.recordedAt)), .bytes(events.map(\.payload)),
         ]
     }
 
@@ -35,61 +39,66 @@ struct AppendParameters {
         }
         let changed = Array(batch.accounts)
         return [
-            .textArray(changed.map(\.key.text)),
-            .int8Array(changed.map { from[$0.key] ?? $0.value.version }),
-            .int8Array(changed.map(\.value.version)),
-            .int8Array(changed.map(\.value.production.paid.amount)),
-            .int8Array(changed.map(\.value.production.free.amount)),
-            .int8Array(changed.map(\.value.sandbox.paid.amount)),
-            .int8Array(changed.map(\.value.sandbox.free.amount)),
-            .int8Array(changed.map(\.value.lotCount)),
+            .texts(changed.map(\.key.text)),
+            .numbers(changed.map { from[$0.key] ?? $0.value.version }),
+            .numbers(changed.map(\.value.version)),
+            .numbers(changed.map(\.value.production.paid.amount)),
+            .numbers(changed.map(\.value.production.free.amount)),
+            .numbers(changed.map(\.value.sandbox.paid.amount)),
+            .numbers(changed.map(\.value.sandbox.free.amount)),
+            .numbers(changed.map(\.value.lotCount)),
+            .instants(changed.map(\.value.production.nextExpiry)),
+            .instants(changed.map(\.value.sandbox.nextExpiry)),
+            .bytes(changed.map { AccountDetailsCodec.encode(AccountDetails($0.value)) }),
         ]
     }
 
-    /// Sorted, so that two lanes that claim the same purchases wait for each other in one order.
-    private static func claims(_ claims: [PurchaseKey: PurchaseClaim]) -> [PostgresValue] {
-        let sorted = claims.sorted { $0.key.order < $1.key.order }
+    private static func answers(_ answers: [IdempotencyKey: StoredAnswer]) -> [PostgresValue] {
+        let sorted = answers.sorted { $0.key.order < $1.key.order }
         return [
-            .textArray(sorted.map(\.key.transactionID.text)),
-            .textArray(sorted.map(\.key.environment.rawValue)),
-            .textArray(sorted.map(\.key.store.rawValue)),
-            .textArray(sorted.map(\.value.account.text)),
-            .int8Array(sorted.map(\.value.grant.position)),
-        ]
-    }
-
-    private static func tokens(_ owners: [AppAccountToken: AccountID]) -> [PostgresValue] {
-        let sorted = owners.sorted { $0.key.text < $1.key.text }
-        return [
-            .textArray(sorted.map(\.key.text)), .textArray(sorted.map(\.value.text)),
+            .texts(sorted.map(\.key.account.text)), .texts(sorted.map(\.key.text)),
+            .bytes(sorted.map(\.value.requestSHA256)), .numbers(sorted.map(\.value.status)),
+            .bytes(sorted.map(\.value.body)), .instants(sorted.map(\.value.recordedAt)),
         ]
     }
 }
 
-extension PurchaseKey {
-    fileprivate var order: (String, String, String) {
-        (transactionID.text, environment.rawValue, store.rawValue)
+/// Arrays in which nothing is are sent as NULL, which the server doesn't even look at.
+extension PostgresValue {
+    static func numbers(_ values: [Int64]) -> PostgresValue {
+        values.isEmpty ? .null : .int8Array(values)
+    }
+
+    static func numbers(_ values: [Int64?]) -> PostgresValue {
+        values.allSatisfy { $0 == nil } ? .null : .nullableInt8Array(values)
+    }
+
+    static func texts(_ values: [String]) -> PostgresValue {
+        values.isEmpty ? .null : .textArray(values)
+    }
+
+    static func texts(_ values: [String?]) -> PostgresValue {
+        values.allSatisfy { $0 == nil } ? .null : .nullableTextArray(values)
+    }
+
+    static func bytes(_ values: [[UInt8]]) -> PostgresValue {
+        values.isEmpty ? .null : .byteaArray(values)
+    }
+
+    static func bytes(_ values: [[UInt8]?]) -> PostgresValue {
+        values.allSatisfy { $0 == nil } ? .null : .nullableByteaArray(values)
+    }
+
+    static func instants(_ values: [Timestamp]) -> PostgresValue {
+        values.isEmpty ? .null : .timestamptzArray(milliseconds: values.map(\.milliseconds))
+    }
+
+    static func instants(_ values: [Timestamp?]) -> PostgresValue {
+        values.allSatisfy { $0 == nil }
+            ? .null : .nullableTimestamptzArray(milliseconds: values.map(\.?.milliseconds))
     }
 }
 
-extension CommandID {
-    /// Its 16 bytes, the highest first.
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(16)
-        for half in [high, low] {
-            for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: half >> UInt64(shift)))
-            }
-        }
-        return bytes
-    }
-
-    init?(_ bytes: [UInt8]) {
-        guard bytes.count == 16 else { return nil }
-        func number(_ part: ArraySlice<UInt8>) -> UInt64 {
-            part.reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
-    }
+extension IdempotencyKey {
+    fileprivate var order: (String, String) { (account.text, text) }
 }

@@ -17,6 +17,7 @@ extension PostgresError {
     /// The constraints that a claim violates if it's taken.
     private static let claims = [
         "purchases_are_granted_once", "app_account_tokens_have_one_account",
+        "spends_are_reversed_once", "idempotency_keys_are_answered_once",
     ]
 
     /// The failure of an append.
@@ -28,6 +29,7 @@ extension PostgresError {
             .resultUnknown(debugDescription)
         case .server("23505", _, _, let constraint):
             PostgresError.claims.contains(constraint ?? "") ? .claimed : .conflict
+        case .server("CL005", _, _, _): .claimed
         case _ where isResultUnknown: .resultUnknown(debugDescription)
         case .unavailable, .connectionLost, .timeout, .server, .aborted, .protocolViolation:
             storeError

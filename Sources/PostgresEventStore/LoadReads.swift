@@ -8,69 +8,115 @@ struct LoadReads {
 
     init(_ request: LoadRequest) { self.request = request }
 
+    private enum Part: CaseIterable {
+        case accounts, purchases, tokens, spends, lots, keys
+    }
+
     var queries: [(PostgresStatement, [PostgresValue])] {
-        var queries: [(PostgresStatement, [PostgresValue])] = [
-            (Statements.head, [.int8(request.lane.number)])
-        ]
-        if !request.accounts.isEmpty {
-            queries.append((Statements.accounts, [.textArray(request.accounts.map(\.text))]))
+        [(Statements.head, [.int8(request.lane.number)])]
+            + Part.allCases.compactMap(query)
+    }
+
+    /// The query of a part, nil if nothing of it is asked for.
+    private func query(_ part: Part) -> (PostgresStatement, [PostgresValue])? {
+        switch part {
+        case .accounts where !request.accounts.isEmpty:
+            (Statements.accounts, [.textArray(request.accounts.map(\.text))])
+        case .purchases where !request.purchases.isEmpty:
+            (Statements.claims, [.textArray(request.purchases.map(\.transactionID.text))])
+        case .tokens where !request.tokens.isEmpty:
+            (Statements.tokenOwners, [.textArray(request.tokens.map(\.text))])
+        case .spends where !request.spends.isEmpty:
+            (
+                Statements.reversals,
+                [
+                    .int8Array(request.spends.map(\.lane.number)),
+                    .int8Array(request.spends.map(\.position)),
+                ]
+            )
+        case .lots where !request.lots.isEmpty:
+            (
+                Statements.lots,
+                [
+                    .textArray(request.lots.map(\.account.text)),
+                    .int8Array(request.lots.map(\.number)),
+                ]
+            )
+        case .keys where !request.keys.isEmpty:
+            (
+                Statements.answers,
+                [
+                    .textArray(request.keys.map(\.account.text)),
+                    .textArray(request.keys.map(\.text)),
+                ]
+            )
+        case .accounts, .purchases, .tokens, .spends, .lots, .keys: nil
         }
-        if !request.purchases.isEmpty {
-            let ids = request.purchases.map(\.transactionID.text)
-            queries.append((Statements.claims, [.textArray(ids)]))
-        }
-        if !request.tokens.isEmpty {
-            queries.append((Statements.tokenOwners, [.textArray(request.tokens.map(\.text))]))
-        }
-        return queries
     }
 
     func loaded(_ results: [PostgresRows]) throws(PostgresError) -> Loaded {
-        guard results.count == queries.count, let head = results.first, head.count == 1 else {
+        let parts = Part.allCases.filter { query($0) != nil }
+        guard results.count == parts.count + 1, results[0].count == 1 else {
             throw .protocolViolation("the lane isn't there")
         }
-        var rest = results.dropFirst()
         var accounts: [AccountID: Account] = [:]
         var facts = Facts()
-        if !request.accounts.isEmpty, let rows = rest.popFirst() {
-            accounts = try AccountRows(rows).accounts()
-        }
-        if !request.purchases.isEmpty, let rows = rest.popFirst() {
-            facts.claims = try claims(rows)
-        }
-        if !request.tokens.isEmpty, let rows = rest.popFirst() {
-            for row in 0..<rows.count {
-                let token = try rows.value(row, 0, AppAccountToken.init)
-                facts.tokenOwners[token] = try rows.value(row, 1, AccountID.init)
+        var answers: [IdempotencyKey: StoredAnswer] = [:]
+        for (part, rows) in zip(parts, results.dropFirst()) {
+            switch part {
+            case .accounts: accounts = try AccountRows(rows).accounts()
+            case .purchases:
+                let claims = try ClaimRows(rows).claims()
+                facts.claims = claims.granted
+                facts.rememberedRefunds = claims.remembered
+            case .tokens: facts.tokenOwners = try tokenOwners(rows)
+            case .spends: facts.reversals = try reversals(rows)
+            case .lots: facts.lots = try lots(rows)
+            case .keys: answers = try self.answers(rows)
             }
         }
-        return Loaded(head: try head.int8(0, 0), accounts: accounts, facts: facts)
+        return Loaded(
+            head: try results[0].int8(0, 0), accounts: accounts, facts: facts, answers: answers)
     }
 
-    private func claims(
+    private func tokenOwners(
         _ rows: PostgresRows
-    ) throws(PostgresError) -> [PurchaseKey: PurchaseClaim] {
-        var claims: [PurchaseKey: PurchaseClaim] = [:]
+    ) throws(PostgresError) -> [AppAccountToken: AccountID] {
+        var owners: [AppAccountToken: AccountID] = [:]
         for row in 0..<rows.count {
-            let key = PurchaseKey(
-                store: try rows.value(row, 2, Store.init(rawValue:)),
-                environment: try rows.value(row, 1, Environment.init(rawValue:)),
-                transactionID: try rows.value(row, 0, TransactionID.init))
-            claims[key] = PurchaseClaim(
-                account: try rows.value(row, 3, AccountID.init),
-                command: try rows.command(row, 6),
-                grant: EventID(lane: try rows.lane(row, 4), position: try rows.int8(row, 5)),
-                coins: try coins(try rows.bytes(row, 7)))
+            owners[try rows.value(row, 0, AppAccountToken.init)] = try rows.account(row, 1)
         }
-        return claims
+        return owners
     }
 
-    /// The coins of the event that a claim points at.
-    private func coins(_ payload: [UInt8]) throws(PostgresError) -> GrantedCoins {
-        do throws(EventCodec.Unreadable) {
-            return try EventCodec.coinsGranted(payload).coins
-        } catch {
-            throw .protocolViolation("a claim's event can't be read: \(error)")
+    private func reversals(_ rows: PostgresRows) throws(PostgresError) -> [EventID: EventID] {
+        var reversals: [EventID: EventID] = [:]
+        for row in 0..<rows.count {
+            reversals[try rows.event(row, 0)] = try rows.event(row, 2)
         }
+        return reversals
+    }
+
+    private func lots(_ rows: PostgresRows) throws(PostgresError) -> [LotID: Lot] {
+        var lots: [LotID: Lot] = [:]
+        for row in 0..<rows.count {
+            let stored = try StoredLot(rows, row)
+            lots[stored.id] = stored.lot
+        }
+        return lots
+    }
+
+    private func answers(
+        _ rows: PostgresRows
+    ) throws(PostgresError) -> [IdempotencyKey: StoredAnswer] {
+        var answers: [IdempotencyKey: StoredAnswer] = [:]
+        for row in 0..<rows.count {
+            let account = try rows.account(row, 0)
+            let key = try rows.value(row, 1) { IdempotencyKey(account: account, text: $0) }
+            answers[key] = StoredAnswer(
+                requestSHA256: try rows.bytes(row, 2), status: try rows.int8(row, 3),
+                body: try rows.bytes(row, 4), recordedAt: try rows.instant(row, 5))
+        }
+        return answers
     }
 }

@@ -89,45 +89,6 @@ package struct PostgresEventStore: EventStore {
         }
     }
 
-    package func accounts(
-        _ ids: [AccountID]
-    ) async throws(EventStoreError) -> [AccountID: Account] {
-        try await reading { () throws(PostgresError) -> [AccountID: Account] in
-            let query = (Statements.accounts, [PostgresValue.textArray(ids.map(\.text))])
-            let rows = try await readers.read([query])[0]
-            return try AccountRows(rows).accounts()
-        }
-    }
-
-    package func events(
-        of account: AccountID, after version: Int64, limit: Int
-    ) async throws(EventStoreError) -> [StoredEvent] {
-        let lane = Lane.of(account, count: laneCount)
-        return try await events(
-            readers, Statements.accountEvents,
-            [.text(account.text), .int8(lane.number), .int8(version), .int8(Int64(limit))])
-    }
-
-    package func events(
-        in lane: Lane, after position: Int64, limit: Int
-    ) async throws(EventStoreError) -> [StoredEvent] {
-        try await events(
-            background, Statements.laneEvents,
-            [.int8(lane.number), .int8(position), .int8(Int64(limit))])
-    }
-
-    private func events(
-        _ client: PostgresClient, _ statement: PostgresStatement, _ parameters: [PostgresValue]
-    ) async throws(EventStoreError) -> [StoredEvent] {
-        try await reading { () throws(PostgresError) -> [StoredEvent] in
-            let rows = try await client.read([(statement, parameters)])[0]
-            var events: [StoredEvent] = []
-            events.reserveCapacity(rows.count)
-            for row in 0..<rows.count { events.append(try StoredEvent(rows, row)) }
-            return events
-        }
-    }
-
     package func heads() async throws(EventStoreError) -> [Lane: Int64] {
         try await reading { () throws(PostgresError) -> [Lane: Int64] in
             let rows = try await background.read([(Statements.heads, [])])[0]
@@ -137,15 +98,14 @@ package struct PostgresEventStore: EventStore {
         }
     }
 
-    package func accounts(
-        in lane: Lane, after id: AccountID?, limit: Int
-    ) async throws(EventStoreError) -> [(id: AccountID, account: Account)] {
-        try await reading { () throws(PostgresError) -> [(id: AccountID, account: Account)] in
-            let parameters: [PostgresValue] = [
-                .int8(lane.number), .text(id?.text ?? ""), .int8(Int64(limit)),
-            ]
-            let rows = try await background.read([(Statements.laneAccounts, parameters)])[0]
-            return try AccountRows(rows).inOrder()
+    package func claims(
+        on keys: [PurchaseKey]
+    ) async throws(EventStoreError) -> PurchaseClaims {
+        try await reading { () throws(PostgresError) -> PurchaseClaims in
+            let query = (
+                Statements.claims, [PostgresValue.textArray(keys.map(\.transactionID.text))]
+            )
+            return try ClaimRows(try await readers.read([query])[0]).claims()
         }
     }
 
@@ -159,6 +119,17 @@ package struct PostgresEventStore: EventStore {
                     .text(refusal.account.text), .text(refusal.code), .text(refusal.productID),
                     .timestamptz(milliseconds: refusal.time.milliseconds),
                 ])
+        }
+    }
+
+    package func forgetAnswers(
+        recordedBefore time: Timestamp, limit: Int
+    ) async throws(EventStoreError) -> Int {
+        try await reading { () throws(PostgresError) -> Int in
+            let rows = try await background.execute(
+                Statements.forgetAnswers,
+                [.timestamptz(milliseconds: time.milliseconds), .int8(Int64(limit))])
+            return Int(try rows.int8(0, 0))
         }
     }
 

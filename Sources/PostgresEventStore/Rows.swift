@@ -11,14 +11,29 @@ extension PostgresRows {
         return value
     }
 
+    func account(_ row: Int, _ column: Int) throws(PostgresError) -> AccountID {
+        try value(row, column, AccountID.init(stored:))
+    }
+
     func lane(_ row: Int, _ column: Int) throws(PostgresError) -> Lane {
         guard let lane = Lane(try int8(row, column)) else { throw outOfRange(column) }
         return lane
     }
 
+    /// The name of an event, in two columns.
+    func event(_ row: Int, _ column: Int) throws(PostgresError) -> EventID {
+        EventID(lane: try lane(row, column), position: try int8(row, column + 1))
+    }
+
     func coins(_ row: Int, _ column: Int) throws(PostgresError) -> Coins {
         guard let coins = Coins(try int8(row, column)) else { throw outOfRange(column) }
         return coins
+    }
+
+    /// Milliunits and currency, in two columns.
+    func price(_ row: Int, _ column: Int) throws(PostgresError) -> StatedPrice? {
+        guard let milliunits = try optionalInt8(row, column) else { return nil }
+        return StatedPrice(milliunits: milliunits, currency: try text(row, column + 1))
     }
 
     func instant(_ row: Int, _ column: Int) throws(PostgresError) -> Timestamp {
@@ -37,7 +52,16 @@ extension PostgresRows {
         return command
     }
 
-    private func outOfRange(_ column: Int) -> PostgresError {
+    func details(_ row: Int, _ column: Int) throws(PostgresError) -> AccountDetails {
+        guard let bytes = try optionalBytes(row, column) else { return .none }
+        do throws(EventStoreError) {
+            return try AccountDetailsCodec.decode(bytes)
+        } catch {
+            throw .protocolViolation("\(error)")
+        }
+    }
+
+    func outOfRange(_ column: Int) -> PostgresError {
         .protocolViolation("column \(column) holds a value out of its range")
     }
 }
@@ -45,43 +69,42 @@ extension PostgresRows {
 extension StoredEvent {
     init(_ rows: PostgresRows, _ row: Int) throws(PostgresError) {
         self.init(
-            id: EventID(lane: try rows.lane(row, 0), position: try rows.int8(row, 1)),
-            account: try rows.value(row, 2, AccountID.init), version: try rows.int8(row, 3),
-            command: try rows.command(row, 4), occurredAt: try rows.instant(row, 5),
-            recordedAt: try rows.instant(row, 6), type: try rows.text(row, 7),
-            schemaVersion: try rows.int8(row, 8), payload: try rows.bytes(row, 9))
+            id: try rows.event(row, 0), account: try rows.account(row, 2),
+            version: try rows.int8(row, 3), command: try rows.command(row, 4),
+            occurredAt: try rows.instant(row, 5), recordedAt: try rows.instant(row, 6),
+            type: try rows.text(row, 7), schemaVersion: try rows.int8(row, 8),
+            payload: try rows.bytes(row, 9))
     }
 }
 
-/// Rows of account states.
-struct AccountRows {
-    private let rows: PostgresRows
-
-    init(_ rows: PostgresRows) { self.rows = rows }
-
-    func inOrder() throws(PostgresError) -> [(id: AccountID, account: Account)] {
-        var accounts: [(id: AccountID, account: Account)] = []
-        accounts.reserveCapacity(rows.count)
-        for row in 0..<rows.count { accounts.append(try account(row)) }
-        return accounts
+extension StoredLot {
+    init(_ rows: PostgresRows, _ row: Int) throws(PostgresError) {
+        let environment = try rows.value(row, 4, Environment.init(rawValue:))
+        let lot = Lot(
+            number: try rows.int8(row, 1),
+            kind: try rows.value(row, 5, Lot.Kind.init(rawValue:)),
+            coins: try rows.coins(row, 6), expiresAt: try rows.optionalInstant(row, 9),
+            price: try rows.price(row, 10))
+        self.init(
+            account: try rows.account(row, 0), environment: environment, lot: lot,
+            source: try StoredLot.source(rows, row, environment), grant: try rows.event(row, 2),
+            grantedAt: try rows.instant(row, 8),
+            rest: LotRest(remaining: try rows.coins(row, 7), valueOut: try rows.int8(row, 12)))
     }
 
-    func accounts() throws(PostgresError) -> [AccountID: Account] {
-        var accounts: [AccountID: Account] = [:]
-        accounts.reserveCapacity(rows.count)
-        for row in 0..<rows.count {
-            let found = try account(row)
-            accounts[found.id] = found.account
+    private static func source(
+        _ rows: PostgresRows, _ row: Int, _ environment: Environment
+    ) throws(PostgresError) -> Source {
+        switch try rows.text(row, 13) {
+        case SourceColumns.purchase:
+            .purchase(
+                PurchaseKey(
+                    store: try rows.value(row, 14, Store.init(rawValue:)),
+                    environment: environment,
+                    transactionID: try rows.value(row, 15, TransactionID.init)))
+        case SourceColumns.gift: .gift(campaignID: try rows.optionalText(row, 16))
+        case SourceColumns.support: .support(ticketID: try rows.text(row, 17))
+        default: throw rows.outOfRange(13)
         }
-        return accounts
-    }
-
-    private func account(_ row: Int) throws(PostgresError) -> (id: AccountID, account: Account) {
-        let account = Account(
-            version: try rows.int8(row, 1),
-            production: Balance(paid: try rows.coins(row, 2), free: try rows.coins(row, 3)),
-            sandbox: Balance(paid: try rows.coins(row, 4), free: try rows.coins(row, 5)),
-            lotCount: try rows.int8(row, 6))
-        return (try rows.value(row, 0, AccountID.init), account)
     }
 }

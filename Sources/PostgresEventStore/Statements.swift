@@ -1,4 +1,3 @@
-import EventStore
 import Postgres
 
 /// Every statement that the store sends.
@@ -15,20 +14,6 @@ enum Statements {
     static let heads = PostgresStatement(
         "heads", "SELECT lane, position FROM coinledger.lanes ORDER BY lane")
 
-    private static let accountColumns =
-        "account, version, paid, free, sandbox_paid, sandbox_free, lot_count"
-
-    static let accounts = PostgresStatement(
-        "accounts",
-        "SELECT \(accountColumns) FROM coinledger.accounts WHERE account = ANY($1)")
-
-    static let laneAccounts = PostgresStatement(
-        "lane_accounts",
-        """
-        SELECT \(accountColumns) FROM coinledger.accounts
-        WHERE lane = $1 AND account > $2 ORDER BY account LIMIT $3
-        """)
-
     static let claims = PostgresStatement(
         "claims",
         """
@@ -43,6 +28,34 @@ enum Statements {
         "token_owners",
         "SELECT token, account FROM coinledger.app_account_tokens WHERE token = ANY($1)")
 
+    static let reversals = PostgresStatement(
+        "reversals",
+        """
+        SELECT spend.lane, spend.position, reversal.lane, reversal.position
+        FROM unnest($1::bigint[], $2::bigint[]) AS spend (lane, position)
+        CROSS JOIN LATERAL (
+            SELECT lane, position FROM coinledger.spend_reversals
+            WHERE spend_lane = spend.lane AND spend_position = spend.position
+            OFFSET 0
+        ) AS reversal
+        """)
+
+    static let answers = PostgresStatement(
+        "answers",
+        """
+        SELECT wanted.account, wanted.key, answer.request_sha256, answer.status, answer.body,
+            answer.recorded_at
+        FROM unnest($1::text[], $2::text[]) AS wanted (account, key)
+        CROSS JOIN LATERAL (
+            SELECT request_sha256, status, body, recorded_at FROM coinledger.idempotency_answers
+            WHERE account = wanted.account AND key = wanted.key
+            OFFSET 0
+        ) AS answer
+        """)
+
+    static let forgetAnswers = PostgresStatement(
+        "forget_answers", "SELECT coinledger.forget_answers($1, $2)")
+
     static let append = PostgresStatement(
         "append",
         "SELECT coinledger.append_events("
@@ -54,6 +67,10 @@ enum Statements {
         payload
         """
 
+    static let event = PostgresStatement(
+        "event",
+        "SELECT \(eventColumns) FROM coinledger.events WHERE lane = $1 AND position = $2")
+
     static let accountEvents = PostgresStatement(
         "account_events",
         """
@@ -61,20 +78,22 @@ enum Statements {
         WHERE account = $1 AND lane = $2 AND version > $3 ORDER BY version LIMIT $4
         """)
 
+    static let filteredAccountEvents = PostgresStatement(
+        "filtered_account_events",
+        """
+        SELECT \(eventColumns) FROM coinledger.events
+        WHERE account = $1 AND lane = $2 AND version > $3
+            AND ($5::text[] IS NULL OR type = ANY ($5::text[]))
+            AND ($6::timestamptz IS NULL OR recorded_at >= $6::timestamptz)
+            AND ($7::timestamptz IS NULL OR recorded_at < $7::timestamptz)
+        ORDER BY version LIMIT $4
+        """)
+
     static let laneEvents = PostgresStatement(
         "lane_events",
         """
         SELECT \(eventColumns) FROM coinledger.events
         WHERE lane = $1 AND position > $2 ORDER BY position LIMIT $3
-        """)
-
-    static let laneGrants = PostgresStatement(
-        "lane_grants",
-        """
-        SELECT \(eventColumns) FROM coinledger.events
-        WHERE lane = $1 AND position > $2 AND position <= $3
-            AND type = '\(EventCodec.coinsGrantedType)'
-        ORDER BY position
         """)
 
     static let recordRefusal = PostgresStatement(
@@ -93,24 +112,4 @@ enum Statements {
 
     static let revokeAPIKey = PostgresStatement(
         "revoke_api_key", "SELECT coinledger.revoke_api_key($1, $2)")
-
-    static let lotCheckpoint = PostgresStatement(
-        "lot_checkpoint",
-        """
-        SELECT position FROM coinledger.projection_checkpoints
-        WHERE projection = 'lots' AND lane = $1
-        """)
-
-    static let projectLots = PostgresStatement(
-        "project_lots",
-        "SELECT coinledger.project_lots($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
-
-    static let lots = PostgresStatement(
-        "lots",
-        """
-        SELECT account, number, position, environment, kind, coins, remaining, granted_at,
-            expires_at, store, transaction_id
-        FROM coinledger.lots
-        WHERE lane = $1 AND (account, number) > ($2, $3) ORDER BY account, number LIMIT $4
-        """)
 }

@@ -1,5 +1,7 @@
--- Each account after its last event: balance and snapshot in one, written by `append_events`, the
--- same as the fold of its events. No index but the key, so that every update stays on its page.
+-- Each account after its last event, written by `append_events`, the same as the fold of its events:
+-- what a balance shows, of which the coins are the sums of open lots, some perhaps expired since.
+-- `details` is JSON of holds and refunds, null where there are none.
+-- No index but the key, so that every update stays on its page.
 CREATE TABLE coinledger.accounts (
     account text COLLATE "C" NOT NULL,
     lane bigint NOT NULL,
@@ -9,6 +11,9 @@ CREATE TABLE coinledger.accounts (
     sandbox_paid bigint NOT NULL,
     sandbox_free bigint NOT NULL,
     lot_count bigint NOT NULL,
+    next_expiry timestamptz,
+    sandbox_next_expiry timestamptz,
+    details bytea,
     CONSTRAINT accounts_are_distinct PRIMARY KEY (account, lane),
     CONSTRAINT accounts_version_is_positive CHECK (version > 0),
     CONSTRAINT accounts_coins_are_not_negative CHECK (

@@ -18,8 +18,6 @@ BEGIN
     IF NOT EXISTS (SELECT 1 FROM coinledger.lanes) THEN
         INSERT INTO coinledger.lanes (lane)
         SELECT generate_series(0, p_count - 1);
-        INSERT INTO coinledger.projection_checkpoints (projection, lane)
-        SELECT 'lots', generate_series(0, p_count - 1);
     END IF;
     RETURN (SELECT count(*) FROM coinledger.lanes);
 END;

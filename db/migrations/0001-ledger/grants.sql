@@ -7,7 +7,7 @@ REVOKE SELECT ON coinledger.api_keys FROM coinledger_reader;
 
 GRANT EXECUTE ON FUNCTION
     coinledger.append_events,
-    coinledger.project_lots,
+    coinledger.forget_answers,
     coinledger.record_purchase_refusal,
     coinledger.create_api_key,
     coinledger.revoke_api_key

@@ -1,0 +1,81 @@
+import CoinLedger
+import EventStore
+import Postgres
+
+/// What a batch claims: purchases, tokens and spends. All of it is sorted, so that two lanes that
+/// claim the same wait for each other in one order.
+extension AppendParameters {
+    /// A row of `purchases` as it will be, and the event that has it now.
+    private struct Claim {
+        let key: PurchaseKey
+        let account: AccountID
+        let event: EventID
+        let from: EventID?
+    }
+
+    static func claims(_ batch: Batch) -> [PostgresValue] {
+        var claims = batch.claims.map { key, claim in
+            Claim(
+                key: key, account: claim.account, event: claim.grant, from: batch.takenOver[key])
+        }
+        for (key, event) in batch.remembered where batch.claims[key] == nil {
+            claims.append(
+                Claim(key: key, account: .unclaimed, event: event, from: batch.takenOver[key]))
+        }
+        claims.sort { $0.key.order < $1.key.order }
+        return [
+            .texts(claims.map(\.key.transactionID.text)),
+            .texts(claims.map(\.key.environment.rawValue)),
+            .texts(claims.map(\.key.store.rawValue)),
+            .texts(claims.map(\.account.text)),
+            .numbers(claims.map(\.event.position)),
+            .numbers(claims.map { $0.from?.lane.number }),
+            .numbers(claims.map { $0.from?.position ?? 0 }),
+        ]
+    }
+
+    static func tokens(_ owners: [AppAccountToken: AccountID]) -> [PostgresValue] {
+        let sorted = owners.sorted { $0.key.text < $1.key.text }
+        return [.texts(sorted.map(\.key.text)), .texts(sorted.map(\.value.text))]
+    }
+
+    static func reversals(_ reversals: [EventID: EventID]) -> [PostgresValue] {
+        let sorted = reversals.sorted { $0.key.order < $1.key.order }
+        return [
+            .numbers(sorted.map(\.key.lane.number)), .numbers(sorted.map(\.key.position)),
+            .numbers(sorted.map(\.value.position)),
+        ]
+    }
+}
+
+extension PurchaseKey {
+    fileprivate var order: (String, String, String) {
+        (transactionID.text, environment.rawValue, store.rawValue)
+    }
+}
+
+extension EventID {
+    fileprivate var order: (Int64, Int64) { (lane.number, position) }
+}
+
+extension CommandID {
+    /// Its 16 bytes, the highest first.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for half in [high, low] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: half >> UInt64(shift)))
+            }
+        }
+        return bytes
+    }
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        func number(_ part: ArraySlice<UInt8>) -> UInt64 {
+            part.reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+    }
+}

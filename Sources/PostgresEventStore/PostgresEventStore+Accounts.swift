@@ -1,0 +1,50 @@
+package import CoinLedger
+package import EventStore
+import Postgres
+
+extension PostgresEventStore {
+    /// Reads one row an account, and open lots only of accounts of which coins may have expired
+    /// without that being recorded yet.
+    package func balances(
+        of ids: [AccountID], at time: Timestamp
+    ) async throws(EventStoreError) -> [AccountID: AccountBalance] {
+        try await reading { () throws(PostgresError) -> [AccountID: AccountBalance] in
+            let query = (Statements.balances, [PostgresValue.textArray(ids.map(\.text))])
+            let found = try BalanceRows(try await readers.read([query])[0], at: time).balances()
+            var balances = found.compactMapValues(\.self)
+            let others = found.filter { $0.value == nil }.map(\.key)
+            if !others.isEmpty {
+                for (id, account) in try await accounts(others) {
+                    balances[id] = account.balance(at: time)
+                }
+            }
+            return balances
+        }
+    }
+
+    package func account(_ id: AccountID) async throws(EventStoreError) -> Account? {
+        try await reading { () throws(PostgresError) -> Account? in
+            try await accounts([id])[id]
+        }
+    }
+
+    private func accounts(
+        _ ids: [AccountID]
+    ) async throws(PostgresError) -> [AccountID: Account] {
+        let query = (Statements.accounts, [PostgresValue.textArray(ids.map(\.text))])
+        return try AccountRows(try await readers.read([query])[0]).accounts()
+    }
+
+    package func accounts(
+        in lane: Lane, after id: AccountID?, limit: Int
+    ) async throws(EventStoreError) -> [(id: AccountID, account: Account)] {
+        try await reading { () throws(PostgresError) -> [(id: AccountID, account: Account)] in
+            let parameters: [PostgresValue] = [
+                .int8(lane.number), .text(id?.text ?? ""), .int8(Int64(limit)),
+            ]
+            let rows = try await background.read([(Statements.laneAccounts, parameters)])[0]
+            return try AccountRows(rows).accounts().map { (id: $0.key, account: $0.value) }
+                .sorted { $0.id.text.utf8.lexicographicallyPrecedes($1.id.text.utf8) }
+        }
+    }
+}

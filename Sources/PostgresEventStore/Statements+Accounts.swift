@@ -1,0 +1,103 @@
+import Postgres
+
+/// Account states, balances and lots.
+extension Statements {
+    /// An account's own row, then one for each open lot: in one statement, so that they belong
+    /// together.
+    private static let stateColumns =
+        """
+        account, version, lot_count, details, NULL::bigint AS number, NULL::text AS environment,
+        NULL::text AS kind, NULL::bigint AS coins, NULL::bigint AS remaining,
+        NULL::bigint AS value_out, NULL::timestamptz AS expires_at,
+        NULL::bigint AS price_milliunits, NULL::text AS currency
+        """
+
+    private static let openLotColumns =
+        """
+        account, NULL, NULL, NULL, number, environment, kind, coins, remaining, value_out,
+        expires_at, price_milliunits, currency
+        """
+
+    static let accounts = PostgresStatement(
+        "accounts",
+        """
+        SELECT \(stateColumns) FROM coinledger.accounts WHERE account = ANY ($1)
+        UNION ALL
+        SELECT \(openLotColumns) FROM coinledger.lots WHERE account = ANY ($1) AND is_open
+        """)
+
+    static let laneAccounts = PostgresStatement(
+        "lane_accounts",
+        """
+        WITH page AS MATERIALIZED (
+            SELECT account, version, lot_count, details FROM coinledger.accounts
+            WHERE lane = $1 AND account > $2 ORDER BY account LIMIT $3
+        )
+        SELECT \(stateColumns) FROM page
+        UNION ALL
+        SELECT open_lots.* FROM page CROSS JOIN LATERAL (
+            SELECT \(openLotColumns) FROM coinledger.lots
+            WHERE lots.account = page.account AND is_open
+            OFFSET 0
+        ) AS open_lots
+        """)
+
+    static let balances = PostgresStatement(
+        "balances",
+        """
+        SELECT account, version, paid, free, sandbox_paid, sandbox_free, next_expiry,
+            sandbox_next_expiry, details
+        FROM coinledger.accounts
+        WHERE account = ANY ($1)
+        """)
+
+    private static let lotColumns =
+        """
+        lots.account, lots.number, lots.lane, lots.position, lots.environment, lots.kind,
+        lots.coins, lots.remaining, lots.granted_at, lots.expires_at, lots.price_milliunits,
+        lots.currency, lots.value_out, lots.source, lots.store, lots.transaction_id,
+        lots.campaign_id, lots.ticket_id
+        """
+
+    static let accountLots = PostgresStatement(
+        "account_lots",
+        """
+        SELECT \(lotColumns) FROM coinledger.lots
+        WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3
+        """)
+
+    static let openAccountLots = PostgresStatement(
+        "open_account_lots",
+        """
+        SELECT \(lotColumns) FROM coinledger.lots
+        WHERE account = $1 AND number > $2 AND is_open ORDER BY number LIMIT $3
+        """)
+
+    static let laneLots = PostgresStatement(
+        "lane_lots",
+        """
+        SELECT \(lotColumns) FROM coinledger.lots
+        WHERE lane = $1 AND (account, number) > ($2, $3) ORDER BY account, number LIMIT $4
+        """)
+
+    static let lots = PostgresStatement(
+        "lots",
+        """
+        SELECT lots.*
+        FROM unnest($1::text[], $2::bigint[]) AS wanted (account, number)
+        CROSS JOIN LATERAL (
+            SELECT \(lotColumns) FROM coinledger.lots
+            WHERE lots.account = wanted.account AND lots.number = wanted.number
+            OFFSET 0
+        ) AS lots
+        """)
+
+    /// The lots that expired first, whose accounts may be the same.
+    static let expiredLots = PostgresStatement(
+        "expired_lots",
+        """
+        SELECT account FROM coinledger.lots
+        WHERE lane = $1 AND expires_at <= $2 AND is_open AND expires_at IS NOT NULL
+        ORDER BY expires_at LIMIT $3
+        """)
+}
