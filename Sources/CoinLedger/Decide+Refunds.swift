@@ -75,7 +75,7 @@ extension Purse {
             let before = Refund.target(of: lot.coins, percentage: known.percentage)
             let asked = target.subtracting(before)
             var found = Coins.zero
-            if let open = openLot(lot.number) {
+            if let open = openLot(lot) {
                 found = min(asked, open.remaining.subtracting(held[lot.number] ?? .zero))
                 if found > .zero {
                     taken.append(open.returning(found, value: open.slice(found).value))
