@@ -24,9 +24,11 @@ struct DemoRequests: Sendable {
     init(_ http: HTTPClient) { self.http = http }
 
     func send(
-        _ method: String, _ url: String, key: String? = nil, _ body: JSON? = nil
+        _ method: String, _ url: String, key: String? = nil, idempotencyKey: String? = nil,
+        _ body: JSON? = nil
     ) async throws -> DemoAnswer {
         var headers = [(name: "Content-Type", value: "application/json")]
+        if let idempotencyKey { headers.append(("Idempotency-Key", idempotencyKey)) }
         if let key { headers.append(("Authorization", "Bearer \(key)")) }
         let response = try await http.send(
             HTTPClientRequest(

@@ -30,6 +30,41 @@ struct DemoViewer: Sendable {
         return answer
     }
 
+    /// Sends a command with an idempotency key of its own.
+    func command(_ name: String, _ body: JSON, expecting status: Int) async throws {
+        let key = "demo-\(UInt64.random(in: .min ... .max))"
+        let answer = try await requests.send(
+            "POST", "\(accountURL)/\(name)", key: page.backendKey, idempotencyKey: key, body)
+        let code = answer.json["code"]?.string.map { " \($0)" } ?? ""
+        Output.print("  POST \(name) → \(answer.status)\(code)\n")
+        guard answer.status == status else {
+            throw DemoError("the command should have been answered \(status)")
+        }
+    }
+
+    /// Says what the store would say of a purchase.
+    func refund(_ transaction: String, _ type: String) async throws {
+        let body: JSON = [
+            "transactionId": .string(transaction), "environment": "Production",
+            "type": .string(type), "signedDate": .integer(SystemClock.now().milliseconds),
+        ]
+        let answer = try await requests.send(
+            "POST", "\(page.url)/v1/refunds", key: page.backendKey, body)
+        let outcome = answer.json["outcome"]?.string ?? ""
+        Output.print("  POST refunds → \(answer.status) \(outcome)\n")
+        guard answer.status == 200 else { throw DemoError("the refund should have been taken") }
+    }
+
+    func readDebt(expecting debt: Int64) async throws {
+        let answer = try await requests.send(
+            "GET", "\(accountURL)/balance", key: page.backendKey)
+        guard let found = answer.json["debt"]?.integer else {
+            throw DemoError("the balance was answered \(answer.status)")
+        }
+        Output.print("  GET balance → \(found) coins owed\n")
+        guard found == debt else { throw DemoError("the debt should be \(debt)") }
+    }
+
     func readBalance(expecting total: Int64) async throws {
         let balance = try await balance()
         Output.print("  GET balance → \(balance) coins\n")
