@@ -12,6 +12,11 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
         self.milliseconds = milliseconds
     }
 
+    private init(unchecked milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// The first instant there is.
+    package static let earliest = Timestamp(unchecked: range.lowerBound)
+
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.milliseconds < right.milliseconds
     }
