@@ -11,7 +11,7 @@ import Testing
     @Test func `reads one account at once`() async throws {
         try await withReader { (store, reader) async throws in
             #expect(try await reader.balance(of: "u1").production.paid == 100)
-            #expect(store.balanceReads == [1])
+            #expect(store.accountReads == [1])
         }
     }
 
@@ -32,7 +32,7 @@ import Testing
             store.release()
             #expect(try await first.production.paid == 100)
             #expect(try await others == ["u1": 100, "u3": 500, "u9": 0])
-            #expect(store.balanceReads == [1, 3])
+            #expect(store.accountReads == [1, 3])
         }
     }
 
@@ -47,7 +47,7 @@ import Testing
             store.release()
             _ = try await first
             #expect(try await others.count == ids.count)
-            #expect(store.balanceReads == [1, 1024, 1])
+            #expect(store.accountReads == [1, 1024, 1])
         }
     }
 
