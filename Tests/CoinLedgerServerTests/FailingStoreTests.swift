@@ -8,6 +8,7 @@ import CoinLedgerService
 import EventLoop
 import EventStore
 import HTTPServer
+import LedgerTestSupport
 import Telemetry
 import TestSupport
 import Testing
@@ -29,10 +30,9 @@ import Testing
 
     @Test(arguments: expectations)
     func `is told by one problem, without what it said`(expectation: Expectation) async throws {
-        let noon = try #require(Timestamp("2026-11-30T14:34:00.000Z"))
         try await onLoop { loop in
-            let made = APIKeyText.make(name: "x", scopes: [.read], at: noon)
-            let app = try app(FailingStore(error: expectation.error, key: made.key), loop, noon)
+            let made = APIKeyText.make(name: "x", scopes: [.read], at: .noon)
+            let app = try app(FailingStore(error: expectation.error, key: made.key), loop, .noon)
             for path in [
                 "accounts/u1/balance", "accounts/u1/balance?byLot=true",
                 "accounts/u1/balance?eventId=0-1", "accounts/u1/events", "accounts/u1/lots",
@@ -49,10 +49,9 @@ import Testing
     }
 
     @Test func `to give the keys lets nobody in, and says whose fault it is`() async throws {
-        let noon = try #require(Timestamp("2026-11-30T14:34:00.000Z"))
         try await onLoop { loop in
-            let made = APIKeyText.make(name: "x", scopes: [.read], at: noon)
-            let app = try app(FailingStore(error: .unavailable("x"), key: nil), loop, noon)
+            let made = APIKeyText.make(name: "x", scopes: [.read], at: .noon)
+            let app = try app(FailingStore(error: .unavailable("x"), key: nil), loop, .noon)
             let response = await app.respond(
                 to: request("/v1/accounts/u1/balance", key: made.text))
             #expect(response.status == 503)
@@ -64,10 +63,9 @@ import Testing
 
     @Test(arguments: expectations)
     func `is told to whoever wanted to change something`(expectation: Expectation) async throws {
-        let noon = try #require(Timestamp("2026-11-30T14:34:00.000Z"))
         try await onLoop { loop in
-            let made = APIKeyText.make(name: "x", scopes: APIScope.allCases, at: noon)
-            let app = try app(FailingStore(error: expectation.error, key: made.key), loop, noon)
+            let made = APIKeyText.make(name: "x", scopes: APIScope.allCases, at: .noon)
+            let app = try app(FailingStore(error: expectation.error, key: made.key), loop, .noon)
             let bodies: [(path: String, body: JSON)] = [
                 ("accounts/u1/grants", ["coins": 1, "reason": "x"]),
                 ("accounts/u1/spends", ["coins": 1, "purpose": "x"]),

@@ -1,4 +1,5 @@
 import Base
+import CoinLedgerService
 import LedgerTestSupport
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Base
 import CoinLedger
+import CoinLedgerService
 import LedgerTestSupport
 import TestSupport
 import Testing
@@ -36,8 +37,9 @@ import Testing
         try await TestApp.run { app in
             let gift = await app.give(1)
             let id = gift.json["eventId"]?.string ?? ""
-            for path in ["u2/balance?eventId=\(id)", "u1/balance?eventId=0-99", "u1/balance?eventId=x"]
-            {
+            for path in [
+                "u2/balance?eventId=\(id)", "u1/balance?eventId=0-99", "u1/balance?eventId=x",
+            ] {
                 let answer = await app.ask("GET", "/v1/accounts/\(path)")
                 #expect((answer.status, answer.code) == (404, "event_not_found"), "\(path)")
             }

@@ -144,9 +144,11 @@ import Testing
             let done = await app.post("spends?dryRun=false", spend, key: "k")
             #expect(!done.isReplayed)
             #expect(done.text == trial.text)
+            // A trial is of a new command, whatever its key was used for.
             let later = await app.post("spends?dryRun=true", spend, key: "k")
-            #expect(later.isReplayed)
-            #expect(later.text == done.text)
+            #expect(!later.isReplayed)
+            #expect(later.json["balance"]?["total"] == 10)
+            #expect(await app.total() == 30)
             let wrong = await app.post("spends?dryRun=yes", spend)
             #expect((wrong.status, wrong.code) == (400, "invalid_parameter"))
             #expect(wrong.json["detail"] == "dryRun")

@@ -53,7 +53,8 @@ import Testing
     }
 
     @Test func `has every type of event`() {
-        let described = document["components"]?["schemas"]?["Event"]?["properties"]?["type"]?["enum"]
+        let described = document["components"]?["schemas"]?["Event"]?["properties"]?["type"]?[
+            "enum"]
         #expect(
             described?.array?.compactMap(\.string) == EventCodec.EventType.allCases.map(\.rawValue))
     }

@@ -1,4 +1,5 @@
 import Base
+import CoinLedgerService
 import LedgerTestSupport
 import TestSupport
 import Testing
@@ -39,7 +40,9 @@ import Testing
             #expect(back.json["debtCleared"] == 0)
             #expect(await app.total() == 110)
             // Signed before the reversal, whenever it arrives.
-            #expect(await refund(app, signedDate: "2026-11-30T12:30:00Z").json["outcome"] == "unchanged")
+            #expect(
+                await refund(app, signedDate: "2026-11-30T12:30:00Z").json["outcome"] == "unchanged"
+            )
         }
     }
 
@@ -115,7 +118,8 @@ import Testing
         try await TestApp.run { app in
             #expect(await app.ask("POST", "/v1/refunds", [:], scope: .support).status == 403)
             let wrong: [(answer: HTTPAnswer, detail: JSON)] = [
-                (await refund(app, "half"), "type"), (await refund(app, "full", 5), "transactionId"),
+                (await refund(app, "half"), "type"),
+                (await refund(app, "full", 5), "transactionId"),
                 (await refund(app, "full", "a/b"), "transactionId"),
                 (await refund(app, "prorated"), "percentage"),
                 (await refund(app, "prorated", percentage: 0), "percentage"),

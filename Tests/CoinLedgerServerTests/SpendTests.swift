@@ -1,4 +1,5 @@
 import Base
+import CoinLedgerService
 import LedgerTestSupport
 import TestSupport
 import Testing
@@ -115,7 +116,10 @@ private let heart: JSON = ["stampId": "heart", "quantity": 1, "programmeId": "mo
         (["stampId": "heart", "quantity": 0, "programmeId": "p"], "quantity"),
         (["stampId": "heart", "quantity": 10_001, "programmeId": "p"], "quantity"),
         (["stampId": "heart", "quantity": 1, "programmeId": "ä"], "programmeId"),
-        (["stampId": "heart", "quantity": 1, "programmeId": "p", "performerId": ""], "performerId"),
+        (
+            ["stampId": "heart", "quantity": 1, "programmeId": "p", "performerId": ""],
+            "performerId"
+        ),
         (["stampId": "heart", "quantity": 1, "programmeId": "p", "coins": 1], "stampId"),
         (["coins": 1], "purpose"), (["purpose": "x"], "coins"),
         (["coins": 1, "purpose": .string(String(repeating: "x", count: 201))], "purpose"),

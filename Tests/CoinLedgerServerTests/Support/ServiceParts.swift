@@ -32,7 +32,8 @@ extension ReceiptService {
         let roots = try RootCertificates(
             files: [Array(authority.root.pem.utf8)], allowPrivate: true)
         let policy = PurchasePolicy(
-            catalogue: try CommandRules.test().catalogue, sandbox: .refuse, quantityMax: 1)
+            catalogue: try CommandRules.test().catalogue, sandbox: .refuse, quantityMax: 1,
+            freeExpiry: nil)
         let workers = WorkerPool(threads: 1, jobsMax: 1)
         let telemetry = ReceiptTelemetry(metrics)
         let verifier = VerifyReceiptClient(

@@ -66,7 +66,8 @@ final class TestApp: Sendable {
         _ method: String, _ target: String, _ body: JSON? = nil, key: String? = nil,
         scope: APIScope? = nil
     ) async -> HTTPAnswer {
-        await ask(method, target, bytes: body?.bytes ?? [], keys: key.map { [$0] } ?? [], scope: scope)
+        await ask(
+            method, target, bytes: body?.bytes ?? [], keys: key.map { [$0] } ?? [], scope: scope)
     }
 
     func ask(
@@ -104,9 +105,10 @@ final class TestApp: Sendable {
 
     /// Grants a purchase of 990 thousandths of a dollar to u1.
     func buy(_ id: TransactionID, paid: Coins = 100, free: Coins = 0) async throws {
-        let outcomes = try await ledger.submit(
-            [.grant(id, to: "u1", paid: paid, free: free, command: .random(in: .min ... .max))],
-            of: "u1")
+        let grant = Command.grant(id, to: "u1", paid: paid, free: free)
+        let command = Command(
+            id: .random(), account: "u1", time: time.withLock { $0 }, action: grant.action)
+        let outcomes = try await ledger.submit([command], of: "u1")
         guard case .done = try #require(outcomes.first).result else {
             Issue.record("\(id) wasn't granted")
             return
