@@ -74,8 +74,8 @@ let package = Package(
         .target(
             name: "CoinLedgerServer",
             dependencies: [
-                "Base", "CoinLedger", "CoinLedgerAPI", "CoinLedgerService", "EventStore",
-                "HTTPServer", "Telemetry",
+                "AppStore", "Base", "CoinLedger", "CoinLedgerAPI", "CoinLedgerService",
+                "EventStore", "HTTPServer", "Telemetry",
             ],
             resources: [.embedInCode("Resources/openapi.json")], swiftSettings: shipped),
 

@@ -35,7 +35,8 @@ package struct Account: Hashable, Sendable {
 
     /// Takes in what has happened. Decides nothing: an event is a fact.
     package mutating func evolve(_ event: Event, id: EventID) {
-        version += 1
+        // A stored number is never trusted so far that a sum could trap.
+        version &+= 1
         switch event {
         case .purchaseRecorded, .appAccountTokenLinked, .refundRemembered: break
         case .coinsGranted(let granted):
@@ -76,7 +77,7 @@ package struct Account: Hashable, Sendable {
         self[environment].update(event.purchase) { refund in
             refund.signedAt = event.signedAt
             refund.percentage = event.percentage
-            refund.taken += event.taken
+            refund.take(event.taken)
             refund.debt = refund.debt.addingSaturated(event.debt)
             refund.writtenOff = refund.writtenOff.addingSaturated(event.writtenOff)
         }
@@ -95,7 +96,7 @@ package struct Account: Hashable, Sendable {
         let environment = event.purchase.environment
         self[environment].take(event.taken.map(\.slice))
         self[environment].update(event.purchase) { refund in
-            refund.taken += event.taken
+            refund.take(event.taken)
             refund.debt = refund.debt.subtracting(event.taken.map(\.coins).sum())
         }
     }

@@ -49,13 +49,14 @@ extension Account {
         if grant.coins.paid > .zero {
             lots.append(
                 Lot(
-                    number: lotCount + 1, kind: .paid, coins: grant.coins.paid,
+                    number: lotCount &+ 1, kind: .paid, coins: grant.coins.paid,
                     price: grant.purchase.price))
         }
         if grant.coins.free > .zero {
             lots.append(
                 Lot(
-                    number: lotCount + Int64(lots.count) + 1, kind: .free, coins: grant.coins.free,
+                    number: lotCount &+ Int64(lots.count) &+ 1, kind: .free,
+                    coins: grant.coins.free,
                     expiresAt: grant.freeExpiresAt))
         }
         return lots
@@ -94,7 +95,7 @@ extension Account {
         guard self[environment].hasRoom(for: GrantedCoins(paid: .zero, free: coins)) else {
             throw .balanceTooLarge
         }
-        return Lot(number: lotCount + 1, kind: .free, coins: coins, expiresAt: expiresAt)
+        return Lot(number: lotCount &+ 1, kind: .free, coins: coins, expiresAt: expiresAt)
     }
 
     func check(_ slices: [Slice], cover coins: Coins) throws(Rejection) {

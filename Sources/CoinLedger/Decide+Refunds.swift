@@ -12,7 +12,7 @@ extension Account {
             if new < old { throw .refundIsOlder }
         }
         var events: [Event] = []
-        if notice.percentage == 0 || notice.percentage < known.percentage {
+        if notice.percentage <= 0 || notice.percentage < known.percentage {
             let reversed = RefundReversed(
                 purchase: notice.purchase, signedAt: notice.signedAt, returned: known.taken,
                 debtCleared: known.debt)
@@ -57,7 +57,7 @@ private struct Word: Comparable {
         (one.signedAt, one.rank) < (other.signedAt, other.rank)
     }
 
-    private var rank: Int64 { percentage == 0 ? .max : percentage }
+    private var rank: Int64 { percentage <= 0 ? .max : percentage }
 }
 
 extension Purse {
@@ -75,7 +75,7 @@ extension Purse {
             let before = Refund.target(of: lot.coins, percentage: known.percentage)
             let asked = target.subtracting(before)
             var found = Coins.zero
-            if let open = openLot(lot.number) {
+            if let open = openLot(lot) {
                 found = min(asked, open.remaining.subtracting(held[lot.number] ?? .zero))
                 if found > .zero {
                     taken.append(open.returning(found, value: open.slice(found).value))
@@ -93,7 +93,7 @@ extension Purse {
             writtenOff = writtenOff.addingSaturated(shortfall)
             shortfall = .zero
         case .takeOtherPaid:
-            let others = otherPaid(shortfall, than: notice.lots, held)
+            let others = otherPaid(shortfall, than: notice.lots, held, at: time)
             taken += others
             shortfall = shortfall.subtracting(others.map(\.coins).sum())
         }
@@ -103,13 +103,14 @@ extension Purse {
             writtenOff: writtenOff)
     }
 
+    /// Out of as many lots as one event may draw from.
     private func otherPaid(
-        _ coins: Coins, than own: [Lot], _ held: [Int64: Coins]
+        _ coins: Coins, than own: [Lot], _ held: [Int64: Coins], at time: Timestamp
     ) -> [ReturnedSlice] {
         var taken: [ReturnedSlice] = []
         var left = coins
-        for open in openLots where open.lot.kind == .paid {
-            guard left > .zero else { break }
+        for open in openLots where open.lot.kind == .paid && !open.lot.isExpired(at: time) {
+            guard left > .zero, taken.count < Account.slicesMax else { break }
             if own.contains(where: { $0.number == open.lot.number }) { continue }
             let takes = min(left, open.remaining.subtracting(held[open.lot.number] ?? .zero))
             guard takes > .zero else { continue }

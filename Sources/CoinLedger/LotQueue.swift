@@ -24,19 +24,15 @@ struct LotQueue: Sendable {
 
     subscript(number: Int64) -> OpenLot? { index(of: number).map { lots[$0] } }
 
+    /// The same where the whole lot is known, however many there are.
+    subscript(lot: Lot) -> OpenLot? {
+        let index = firstIndex(notBefore: lot)
+        return index < lots.count && lots[index].lot.number == lot.number ? lots[index] : nil
+    }
+
     mutating func add(_ open: OpenLot) {
         if open.lot.expiresAt != nil { expiringCount += 1 }
-        let place = place(open.lot)
-        var index = lots.endIndex
-        // Nearly always the last one.
-        if let last = all.last, self.place(last.lot) > place {
-            var low = first
-            while low < index {
-                let middle = (low + index) / 2
-                if self.place(lots[middle].lot) < place { low = middle + 1 } else { index = middle }
-            }
-        }
-        lots.insert(open, at: index)
+        lots.insert(open, at: firstIndex(notBefore: open.lot))
     }
 
     /// Takes a slice out of its lot, which goes when it's empty; false if it isn't here.
@@ -49,7 +45,8 @@ struct LotQueue: Sendable {
 
     /// Gives coins back to their lot, opening it again if need be.
     mutating func give(_ slice: ReturnedSlice) {
-        if let index = index(of: slice.lot.number) {
+        let index = firstIndex(notBefore: slice.lot)
+        if index < lots.count, lots[index].lot.number == slice.lot.number {
             lots[index].give(slice)
         } else {
             var open = OpenLot.closed(slice.lot)
@@ -70,15 +67,30 @@ struct LotQueue: Sendable {
         first = 0
     }
 
+    /// Without its expiry a free lot has to be searched for from the front, where those that are
+    /// drawn from stand.
     private func index(of number: Int64) -> Int? {
         if kind == .free { return all.firstIndex { $0.lot.number == number } }
+        let index = firstIndex { $0.lot.number < number }
+        return index < lots.count && lots[index].lot.number == number ? index : nil
+    }
+
+    private func firstIndex(notBefore lot: Lot) -> Int {
+        let place = place(lot)
+        // Nearly always behind the last one.
+        guard let last = lots.last, self.place(last.lot) >= place else { return lots.count }
+        return firstIndex { self.place($0.lot) < place }
+    }
+
+    /// The first lot that isn't `before` something.
+    private func firstIndex(_ before: (OpenLot) -> Bool) -> Int {
         var low = first
         var high = lots.count
         while low < high {
             let middle = (low + high) / 2
-            if lots[middle].lot.number < number { low = middle + 1 } else { high = middle }
+            if before(lots[middle]) { low = middle + 1 } else { high = middle }
         }
-        return low < lots.count && lots[low].lot.number == number ? low : nil
+        return low
     }
 
     private func place(_ lot: Lot) -> (Int64, Int64) {

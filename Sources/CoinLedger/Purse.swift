@@ -28,6 +28,11 @@ package struct Purse: Hashable, Sendable {
 
     package func openLot(_ number: Int64) -> OpenLot? { paidLots[number] ?? freeLots[number] }
 
+    /// The same where the whole lot is known, however many there are.
+    package func openLot(_ lot: Lot) -> OpenLot? {
+        lot.kind == .paid ? paidLots[lot] : freeLots[lot]
+    }
+
     /// The earliest expiry of an open lot, recorded as expired or not.
     package var nextExpiry: Timestamp? {
         [paidLots.nextExpiry, freeLots.nextExpiry].compactMap(\.self).min()

@@ -4,8 +4,9 @@ package struct Refund: Hashable, Sendable {
     package internal(set) var signedAt: Timestamp?
     /// The part of the purchase that is refunded, in thousandths of a percent; 0 after a reversal.
     package internal(set) var percentage: Int64 = 0
-    /// The coins it has taken out of lots, in the order in which they were taken.
-    package internal(set) var taken: [ReturnedSlice] = []
+    /// The coins it has taken out of lots: one slice for each lot, by number, however many words of
+    /// the store it took.
+    package private(set) var taken: [ReturnedSlice] = []
     /// What was spent already and hasn't been paid back.
     package internal(set) var debt = Coins.zero
     /// What was spent already and won't be asked for.
@@ -26,12 +27,34 @@ package struct Refund: Hashable, Sendable {
         self.writtenOff = writtenOff
     }
 
-
-    /// `percentage` of `coins`, rounded half up.
+    /// `percentage` of `coins`, rounded half up; of one beyond 0 to 100 %, the nearer of the two.
     package static func target(of coins: Coins, percentage: Int64) -> Coins {
-        let product = Int128(coins.amount) * Int128(percentage)
+        let product = Int128(coins.amount) * Int128(min(max(0, percentage), percentageMax))
         let rounded = (2 * product + Int128(percentageMax)) / Int128(2 * percentageMax)
         return Coins(Int64(rounded)) ?? coins
+    }
+
+    mutating func take(_ slices: [ReturnedSlice]) {
+        for slice in slices {
+            let index = taken.firstIndex { $0.lot.number >= slice.lot.number } ?? taken.endIndex
+            if index < taken.endIndex, taken[index].lot.number == slice.lot.number {
+                taken[index] = taken[index].merged(with: slice)
+            } else {
+                taken.insert(slice, at: index)
+            }
+        }
+    }
+}
+
+extension ReturnedSlice {
+    /// Both as one; they are of the same lot.
+    fileprivate func merged(with other: ReturnedSlice) -> ReturnedSlice {
+        var sum = value ?? other.value
+        if let value, let more = other.value {
+            sum = StatedPrice(
+                milliunits: value.milliunits &+ more.milliunits, currency: value.currency)
+        }
+        return ReturnedSlice(lot: lot, coins: coins.addingSaturated(other.coins), value: sum)
     }
 }
 

@@ -23,6 +23,11 @@ package struct ProblemCode: Hashable, Sendable {
     package static let invalidBody = ProblemCode("invalid_body", 400)
     package static let invalidParameter = ProblemCode("invalid_parameter", 400)
     package static let invalidAccountID = ProblemCode("invalid_account_id", 400)
+    package static let invalidCursor = ProblemCode("invalid_cursor", 400)
+    package static let idempotencyKeyRequired = ProblemCode("idempotency_key_required", 400)
+    package static let invalidIdempotencyKey = ProblemCode("invalid_idempotency_key", 400)
+    package static let tooManyCommands = ProblemCode("too_many_commands", 413)
+    package static let idempotencyKeyReused = ProblemCode("idempotency_key_reused", 422)
     package static let unauthenticated = ProblemCode("unauthenticated", 401)
     package static let forbidden = ProblemCode("forbidden", 403)
     package static let notFound = ProblemCode("not_found", 404)
@@ -48,6 +53,21 @@ package struct ProblemCode: Hashable, Sendable {
     package static let balanceTooLarge = ProblemCode("balance_too_large", 422)
     package static let rejectedByStore = ProblemCode("rejected_by_store", 422)
 
+    // What is known of coins.
+    package static let insufficientCoins = ProblemCode("insufficient_coins", 409)
+    package static let inDebt = ProblemCode("in_debt", 409)
+    package static let priceChanged = ProblemCode("price_changed", 409)
+    package static let alreadyReversed = ProblemCode("already_reversed", 409)
+    package static let holdExpired = ProblemCode("hold_expired", 409)
+    package static let tooManyHolds = ProblemCode("too_many_holds", 409)
+    package static let unknownStamp = ProblemCode("unknown_stamp", 422)
+    package static let tooManyLots = ProblemCode("too_many_lots", 422)
+    package static let captureTooLarge = ProblemCode("capture_too_large", 422)
+    package static let eventNotFound = ProblemCode("event_not_found", 404)
+    package static let spendNotFound = ProblemCode("spend_not_found", 404)
+    package static let holdNotFound = ProblemCode("hold_not_found", 404)
+    package static let transactionNotFound = ProblemCode("transaction_not_found", 404)
+
     // What the service can't do now.
     package static let internalError = ProblemCode("internal_error", 500, retryable: true)
     package static let storeUnavailable = ProblemCode("store_unavailable", 503, retryable: true)
@@ -56,11 +76,15 @@ package struct ProblemCode: Hashable, Sendable {
 
     /// Every code above.
     package static let named: [ProblemCode] = [
-        malformedJSON, invalidBody, invalidParameter, invalidAccountID, unauthenticated, forbidden,
-        notFound, methodNotAllowed, alreadyGranted, grantedToOtherAccount, belongsToOtherAccount,
-        refunded, tokenLinkedToOtherAccount, sandboxRefused, transactionNotInReceipt,
-        unknownProduct, wrongApp, notConsumable, notPurchased, quantityOutOfRange,
-        environmentRefused, malformedPurchase, balanceTooLarge, rejectedByStore, internalError,
-        storeUnavailable, ledgerUnavailable, overloaded,
+        malformedJSON, invalidBody, invalidParameter, invalidAccountID, invalidCursor,
+        idempotencyKeyRequired, invalidIdempotencyKey, tooManyCommands, idempotencyKeyReused,
+        unauthenticated, forbidden, notFound, methodNotAllowed, alreadyGranted,
+        grantedToOtherAccount, belongsToOtherAccount, refunded, tokenLinkedToOtherAccount,
+        sandboxRefused, transactionNotInReceipt, unknownProduct, wrongApp, notConsumable,
+        notPurchased, quantityOutOfRange, environmentRefused, malformedPurchase, balanceTooLarge,
+        rejectedByStore, insufficientCoins, inDebt, priceChanged, alreadyReversed, holdExpired,
+        tooManyHolds, unknownStamp, tooManyLots, captureTooLarge, eventNotFound, spendNotFound,
+        holdNotFound, transactionNotFound, internalError, storeUnavailable, ledgerUnavailable,
+        overloaded,
     ]
 }

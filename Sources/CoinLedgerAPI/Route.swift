@@ -1,9 +1,22 @@
 /// The operations of the API and their paths.
 package enum Route: String, Hashable, Sendable, CaseIterable {
     case submitReceipt
-    case linkAppAccountToken
+    case spend
     case balance
+    case grant
+    case reverseSpend
+    case adjust
+    case hold
+    case captureHold
+    case releaseHold
+    case batch
+    case linkAppAccountToken
     case accountEvents
+    case accountLots
+    case event
+    case transaction
+    case consumption
+    case refund
     case alive
     case ready
     case metrics
@@ -11,9 +24,13 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
 
     package var method: String {
         switch self {
-        case .submitReceipt: "POST"
+        case .submitReceipt, .spend, .grant, .reverseSpend, .adjust, .hold, .captureHold,
+            .releaseHold, .batch, .refund:
+            "POST"
         case .linkAppAccountToken: "PUT"
-        case .balance, .accountEvents, .alive, .ready, .metrics, .openAPI: "GET"
+        case .balance, .accountEvents, .accountLots, .event, .transaction, .consumption, .alive,
+            .ready, .metrics, .openAPI:
+            "GET"
         }
     }
 
@@ -21,9 +38,22 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     package var template: String {
         switch self {
         case .submitReceipt: "/v1/accounts/{accountId}/receipts"
-        case .linkAppAccountToken: "/v1/accounts/{accountId}/app-account-token"
+        case .spend: "/v1/accounts/{accountId}/spends"
         case .balance: "/v1/accounts/{accountId}/balance"
+        case .grant: "/v1/accounts/{accountId}/grants"
+        case .reverseSpend: "/v1/accounts/{accountId}/spends/{eventId}/reversal"
+        case .adjust: "/v1/accounts/{accountId}/adjustments"
+        case .hold: "/v1/accounts/{accountId}/holds"
+        case .captureHold: "/v1/accounts/{accountId}/holds/{holdId}/capture"
+        case .releaseHold: "/v1/accounts/{accountId}/holds/{holdId}/release"
+        case .batch: "/v1/batches"
+        case .linkAppAccountToken: "/v1/accounts/{accountId}/app-account-token"
         case .accountEvents: "/v1/accounts/{accountId}/events"
+        case .accountLots: "/v1/accounts/{accountId}/lots"
+        case .event: "/v1/events/{eventId}"
+        case .transaction: "/v1/transactions/{transactionId}"
+        case .consumption: "/v1/transactions/{transactionId}/consumption"
+        case .refund: "/v1/refunds"
         case .alive: "/livez"
         case .ready: "/readyz"
         case .metrics: "/metrics"
@@ -34,8 +64,29 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     /// The query parameters it takes; any other is an error.
     package var queryParameters: [String] {
         switch self {
-        case .accountEvents: ["after", "limit"]
-        case .submitReceipt, .linkAppAccountToken, .balance, .alive, .ready, .metrics, .openAPI: []
+        case .spend, .grant, .reverseSpend, .adjust, .hold, .captureHold, .releaseHold, .batch:
+            ["dryRun"]
+        case .balance: ["at", "eventId", "byLot"]
+        case .accountEvents: ["type", "from", "until", "after", "limit"]
+        case .accountLots: ["openOnly", "after", "limit"]
+        case .transaction, .consumption: ["environment"]
+        case .submitReceipt, .linkAppAccountToken, .event, .refund, .alive, .ready, .metrics,
+            .openAPI:
+            []
+        }
+    }
+
+    /// Those that may come more than once.
+    package var repeatableParameters: [String] { self == .accountEvents ? ["type"] : [] }
+
+    /// Whether a request needs a key of the API.
+    package var needsKey: Bool {
+        switch self {
+        case .alive, .ready, .metrics, .openAPI: false
+        case .submitReceipt, .spend, .balance, .grant, .reverseSpend, .adjust, .hold, .captureHold,
+            .releaseHold, .batch, .linkAppAccountToken, .accountEvents, .accountLots, .event,
+            .transaction, .consumption, .refund:
+            true
         }
     }
 

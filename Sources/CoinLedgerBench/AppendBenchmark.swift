@@ -6,6 +6,7 @@ import EventStore
 import Glibc
 import Postgres
 import PostgresEventStore
+import Telemetry
 
 /// The append path without HTTP: decide and commit durably, the lanes' queues never empty.
 struct AppendBenchmark {

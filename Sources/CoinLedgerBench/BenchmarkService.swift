@@ -99,7 +99,7 @@ final class BenchmarkService {
     /// Gives every account, and the hot one with number 0, more coins than it will spend.
     private static func fund(_ ledger: BenchmarkLedger) async throws {
         let gift = BenchmarkLedger.gift(1_000_000_000_000)
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0...HTTPBenchmark.accountCount {
                 guard let account = AccountID("account-\(number)") else { continue }
                 if number >= accountsAtOnce { try await group.next() }

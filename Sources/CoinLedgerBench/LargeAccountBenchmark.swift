@@ -4,6 +4,7 @@ import EventLoop
 import EventStore
 import Postgres
 import PostgresEventStore
+import Telemetry
 
 /// What a spend costs an account that has seen much, and how long its past takes to read.
 final class LargeAccountBenchmark {
@@ -38,10 +39,10 @@ final class LargeAccountBenchmark {
             for kind in Kind.allCases {
                 let account = try LargeAccountBenchmark.account(kind)
                 let begun = ContinuousClock.now
-                for _ in 0..<spends {
+                for _ in 0..<LargeAccountBenchmark.spends {
                     try await ledger.carryOut([BenchmarkLedger.spend(1)], on: account)
                 }
-                let micros = (ContinuousClock.now - begun) / .microseconds(spends)
+                let micros = (ContinuousClock.now - begun) / .microseconds(LargeAccountBenchmark.spends)
                 figures.append(Figure("spend.\(kind.rawValue)", micros, "µs"))
             }
             for kind in [Kind.fresh, .manyEvents] {

@@ -15,6 +15,11 @@ package final class CoinLedgerApp: Sendable {
         package let ledger: Ledger
         package let receipts: ReceiptService
         package let balances: BalanceReader
+        /// The catalogue and the policy in force, which may be replaced.
+        package let rules: @Sendable () -> CommandRules
+        package let refunds: RefundService
+        package let history: AccountHistory
+        package let purchases: PurchaseReader
         package let keys: KeyRing
         package let metrics: Metrics
         package let log: Log
@@ -23,13 +28,19 @@ package final class CoinLedgerApp: Sendable {
         package let isReady: @Sendable () async -> Bool
 
         package init(
-            ledger: Ledger, receipts: ReceiptService, balances: BalanceReader, keys: KeyRing,
-            metrics: Metrics, log: Log, clock: @escaping @Sendable () -> Timestamp,
+            ledger: Ledger, receipts: ReceiptService, balances: BalanceReader,
+            rules: @escaping @Sendable () -> CommandRules, refunds: RefundService,
+            history: AccountHistory, purchases: PurchaseReader, keys: KeyRing, metrics: Metrics,
+            log: Log, clock: @escaping @Sendable () -> Timestamp,
             isReady: @escaping @Sendable () async -> Bool
         ) {
             self.ledger = ledger
             self.receipts = receipts
             self.balances = balances
+            self.rules = rules
+            self.refunds = refunds
+            self.history = history
+            self.purchases = purchases
             self.keys = keys
             self.metrics = metrics
             self.log = log
@@ -76,45 +87,55 @@ package final class CoinLedgerApp: Sendable {
         _ route: Route, _ segments: [String], _ request: HTTPRequest
     ) async -> HTTPResponse {
         do throws(InvalidRequest) {
-            let query = try QueryParameters(request.query, known: route.queryParameters)
-            switch route {
-            case .submitReceipt:
-                return try await submitReceipt(
-                    try await account(segments, request, .purchases), request)
-            case .linkAppAccountToken:
-                return try await linkToken(
-                    try await account(segments, request, .purchases), request)
-            case .balance:
-                return try await balance(try await account(segments, request, .read), request)
-            case .accountEvents:
-                return try await events(try await account(segments, request, .read), query)
-            case .alive: return HTTPResponse(status: 200, json: ["status": "alive"])
-            case .ready: return await ready()
-            case .metrics: return metrics()
-            case .openAPI: return OpenAPIDocument.response
+            let query = try QueryParameters(
+                request.query, known: route.queryParameters,
+                repeatable: route.repeatableParameters)
+            if let kind = CommandKind(route) {
+                return try await command(kind, segments, request, query)
             }
+            return try await answer(route, segments, request, query)
         } catch {
             return HTTPResponse(error.problem)
         }
     }
 
-    /// Checks the key first, so that strangers learn nothing, and then the account id.
-    private func account(
-        _ segments: [String], _ request: HTTPRequest, _ scope: APIScope
-    ) async throws(InvalidRequest) -> AccountID {
-        do throws(KeyRing.Denial) {
-            try await services.keys.check(request.headers["Authorization"], for: scope)
-        } catch {
-            throw InvalidRequest(error.problem)
+    private func answer(
+        _ route: Route, _ segments: [String], _ request: HTTPRequest, _ query: QueryParameters
+    ) async throws(InvalidRequest) -> HTTPResponse {
+        switch route {
+        case .submitReceipt:
+            return try await submitReceipt(
+                try await account(segments, request, .purchases), request)
+        case .linkAppAccountToken:
+            return try await linkToken(try await account(segments, request, .purchases), request)
+        case .balance:
+            return try await balance(try await account(segments, request, .read), request, query)
+        case .accountEvents:
+            return try await events(try await account(segments, request, .read), query)
+        case .accountLots:
+            return try await lots(try await account(segments, request, .read), query)
+        case .event: return try await event(try await id(segments, request))
+        case .transaction: return try await transaction(try await id(segments, request), query)
+        case .consumption: return try await consumption(try await id(segments, request), query)
+        case .refund:
+            try await authorize(request, .store)
+            return try await refund(request)
+        case .batch: return try await batch(request, query)
+        case .alive: return HTTPResponse(status: 200, json: ["status": "alive"])
+        case .ready: return await ready()
+        case .metrics: return metrics()
+        case .openAPI: return OpenAPIDocument.response
+        case .spend, .grant, .reverseSpend, .adjust, .hold, .captureHold, .releaseHold:
+            preconditionFailure("commands are answered elsewhere")
         }
-        guard let account = segments.first.flatMap(Percent.decode).flatMap(AccountID.init) else {
-            throw InvalidRequest(
-                Problem(
-                    .invalidAccountID,
-                    "An account id is 1 to 64 of the letters A to Z and a to z, digits, and . _ : -"
-                ))
-        }
-        return account
+    }
+
+    /// Checks that the key may read, and decodes the id in the path; nil if it isn't text.
+    private func id(
+        _ segments: [String], _ request: HTTPRequest
+    ) async throws(InvalidRequest) -> String? {
+        try await authorize(request, .read)
+        return segments.first.flatMap(Percent.decode)
     }
 
     private func ready() async -> HTTPResponse {
@@ -128,16 +149,5 @@ package final class CoinLedgerApp: Sendable {
         HTTPResponse(
             status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
             body: Array(services.metrics.prometheusText().utf8))
-    }
-}
-
-extension KeyRing.Denial {
-    fileprivate var problem: Problem {
-        switch self {
-        case .unauthenticated:
-            Problem(.unauthenticated, "The request needs the bearer key of this service.")
-        case .forbidden: Problem(.forbidden, "The key may not do this.")
-        case .unavailable: Problem(.ledgerUnavailable, "The ledger can't be reached now.")
-        }
     }
 }

@@ -26,7 +26,7 @@ extension HTTPResponse {
             .init("accountId", .string(result.account.text)),
             .init("transactions", .array(result.transactions.map(\.json))),
         ]
-        if let state = result.state { members.append(.init("balance", state.balanceJSON)) }
+        if let balance = result.balance { members.append(.init("balance", balance.json)) }
         let outcomes = result.transactions.map(\.outcome)
         if outcomes.contains(where: \.isGranted) {
             self.init(status: 201, json: .object(JSONObject(members)))
@@ -48,9 +48,7 @@ extension TransactionResult {
         ])
         switch outcome {
         case .granted(let coins, let grant), .alreadyGranted(let coins, let grant):
-            object.append(
-                "coins",
-                ["paid": .integer(coins.paid.amount), "free": .integer(coins.free.amount)])
+            object.append("coins", coins.json)
             object.append("finish", .bool(outcome.mayFinish))
             object.append("eventId", .string(grant.description))
         case .grantedToOtherAccount, .belongsToOtherAccount, .refused:

@@ -5,7 +5,7 @@ import Testing
 private let hundredPaid: Event = .coinsGranted(
     CoinsGranted(
         environment: .production, source: .purchase(.appStore("T0")),
-        lots: [Lot(number: 1, kind: .paid, coins: 100)]))
+        lots: [.paid(1, 100)]))
 
 private func recorded(_ purchase: Purchase) -> Event {
     .purchaseRecorded(PurchaseRecorded(purchase: purchase, catalogueVersion: "2026-11"))
@@ -29,7 +29,7 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .when(.grant("T1", to: "u1"))
             .then(
                 recorded(.appStore("T1")),
-                granted("T1", .production, Lot(number: 1, kind: .paid, coins: 100)))
+                granted("T1", .production, .paid(1, 100)))
     }
 
     @Test func `with a bonus is granted as a paid lot and then a free one`() {
@@ -38,8 +38,8 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .then(
                 recorded(.appStore("T1")),
                 granted(
-                    "T1", .production, Lot(number: 1, kind: .paid, coins: 500),
-                    Lot(number: 2, kind: .free, coins: 50)))
+                    "T1", .production, .paid(1, 500),
+                    .free(2, 50)))
     }
 
     @Test func `of free coins only makes one lot`() {
@@ -47,7 +47,7 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .when(.grant("T1", to: "u1", paid: 0, free: 7))
             .then(
                 recorded(.appStore("T1")),
-                granted("T1", .production, Lot(number: 1, kind: .free, coins: 7)))
+                granted("T1", .production, .free(1, 7)))
     }
 
     @Test func `numbers its lots on from the last one`() {
@@ -56,8 +56,8 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .then(
                 recorded(.appStore("T1")),
                 granted(
-                    "T1", .production, Lot(number: 2, kind: .paid, coins: 1),
-                    Lot(number: 3, kind: .free, coins: 2)))
+                    "T1", .production, .paid(2, 1),
+                    .free(3, 2)))
     }
 
     @Test func `in the sandbox numbers its lots on from those of production`() {
@@ -65,7 +65,7 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .when(.grant("T1", to: "u1", environment: .sandbox))
             .then(
                 recorded(.appStore("T1", environment: .sandbox)),
-                granted("T1", .sandbox, Lot(number: 2, kind: .paid, coins: 100)))
+                granted("T1", .sandbox, .paid(2, 100)))
     }
 
     @Test func `of another environment is another purchase, whatever its id`() {
@@ -74,7 +74,7 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .when(.grant("T1", to: "u1", environment: .sandbox))
             .then(
                 recorded(.appStore("T1", environment: .sandbox)),
-                granted("T1", .sandbox, Lot(number: 2, kind: .paid, coins: 100)))
+                granted("T1", .sandbox, .paid(2, 100)))
     }
 }
 
@@ -141,7 +141,7 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .when(.grant("T1", to: "u1", paid: rest.paid))
             .then(
                 recorded(.appStore("T1")),
-                granted("T1", .production, Lot(number: 2, kind: .paid, coins: rest.paid)))
+                granted("T1", .production, .paid(2, rest.paid)))
     }
 
     @Test(arguments: [
@@ -162,6 +162,6 @@ private func claim(by account: AccountID, command: UInt64) -> PurchaseClaim {
             .then(
                 recorded(.appStore("T1", environment: .sandbox)),
                 granted(
-                    "T1", .sandbox, Lot(number: 2, kind: .paid, coins: 9_007_199_254_740_991)))
+                    "T1", .sandbox, .paid(2, 9_007_199_254_740_991)))
     }
 }

@@ -1,10 +1,17 @@
 import CoinLedger
+import LedgerTestSupport
 import Testing
 
 /// The story of one account: what has happened to it, what is wished, what comes of that.
 struct Story {
-    let events: [Event]
+    private let history: History
     var facts = Facts()
+
+    init(_ events: [Event]) {
+        var history = History()
+        for event in events { history.append(event) }
+        self.history = history
+    }
 
     func knowing(_ claims: [PurchaseKey: PurchaseClaim]) -> Story {
         var story = self
@@ -19,10 +26,8 @@ struct Story {
     }
 
     func when(_ command: Command) -> Ending {
-        var account = Account.new
-        for event in events { account.evolve(event) }
         do throws(Rejection) {
-            return Ending(result: .success(try account.decide(command, knowing: facts)))
+            return Ending(result: .success(try history.account.decide(command, knowing: facts)))
         } catch {
             return Ending(result: .failure(error))
         }
@@ -41,4 +46,4 @@ struct Story {
     }
 }
 
-func given(_ events: Event...) -> Story { Story(events: events) }
+func given(_ events: Event...) -> Story { Story(events) }

@@ -36,7 +36,7 @@ private let token: AppAccountToken = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
         .coinsGranted(
             CoinsGranted(
                 environment: .production, source: .purchase(.appStore("T1")),
-                lots: [Lot(number: 1, kind: .paid, coins: 100)])),
+                lots: [.paid(1, 100)])),
     ]
 
     @Test func `is granted to the account the token is linked to`() {

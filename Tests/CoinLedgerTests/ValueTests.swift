@@ -43,7 +43,7 @@ import Testing
         (longest, true, true), (longest + "x", false, false), ("", false, false),
         ("a b", false, false), ("a/b", false, false), ("é", false, false),
         ("a\u{0}", false, false), ("a\n", false, false), ("a%20", false, false),
-        ("１", false, false), ("a+b", false, false),
+        ("１", false, false), ("a+b", false, false), ("*", false, false),
     ])
     func `is 1 to 64 plain characters`(text: String, namesAccount: Bool, namesTransaction: Bool) {
         #expect(AccountID(text).map(\.text) == (namesAccount ? text : nil))
@@ -68,10 +68,25 @@ import Testing
     }
 }
 
+@Suite struct `An account id` {
+    @Test func `is read as it was stored, also where nobody can have it`() {
+        #expect(AccountID(stored: "*") == .unclaimed)
+        #expect(AccountID(stored: "u1") == "u1")
+        #expect(AccountID(stored: "") == nil)
+    }
+}
+
 @Suite struct `A stored name` {
     @Test func `never changes`() {
         #expect(Store.allCases.map(\.rawValue) == ["app_store"])
         #expect(Environment.allCases.map(\.rawValue) == ["Production", "Sandbox"])
         #expect(Lot.Kind.allCases.map(\.rawValue) == ["paid", "free"])
+        #expect(
+            ConsumptionOrder.allCases.map(\.rawValue)
+                == [
+                    "free_first", "earliest_expiry_first", "paid_first", "highest_unit_price_first",
+                ])
+        #expect(
+            ShortfallPolicy.allCases.map(\.rawValue) == ["debt", "take_other_paid", "write_off"])
     }
 }

@@ -2,6 +2,14 @@ package import CoinLedger
 
 extension Timestamp {
     package static let noon: Timestamp = "2026-11-30T12:00:00Z"
+
+    /// So much later than noon, or earlier if it's negative.
+    package static func noon(plus milliseconds: Int64) -> Timestamp {
+        guard let time = Timestamp(milliseconds: noon.milliseconds + milliseconds) else {
+            preconditionFailure("\(milliseconds) ms from noon is out of range")
+        }
+        return time
+    }
 }
 
 extension CommandID {
@@ -23,14 +31,44 @@ extension Purchase {
     /// Two minutes before noon, of a product that the tests' catalogues call by the same name.
     package static func appStore(
         _ id: TransactionID, original: TransactionID? = nil,
-        environment: Environment = .production, token: AppAccountToken? = nil
+        environment: Environment = .production, token: AppAccountToken? = nil,
+        price: Int64? = 990
     ) -> Purchase {
         Purchase(
             key: .appStore(id, environment), originalTransactionID: original ?? id,
             productID: "coins100", quantity: 1,
-            price: StatedPrice(milliunits: 990, currency: "USD"), storefront: "USA",
+            price: price.map { StatedPrice(milliunits: $0, currency: "USD") }, storefront: "USA",
             purchasedAt: "2026-11-30T11:58:00Z", signedAt: "2026-11-30T11:58:01Z",
             appAccountToken: token)
+    }
+}
+
+extension Lot {
+    /// With the price that `Purchase.appStore` states, if no other is given.
+    package static func paid(
+        _ number: Int64, _ coins: Coins, price: Int64? = 990, until expiry: Timestamp? = nil
+    ) -> Lot {
+        Lot(
+            number: number, kind: .paid, coins: coins, expiresAt: expiry,
+            price: price.map { StatedPrice(milliunits: $0, currency: "USD") })
+    }
+
+    package static func free(
+        _ number: Int64, _ coins: Coins, until expiry: Timestamp? = nil
+    ) -> Lot {
+        Lot(number: number, kind: .free, coins: coins, expiresAt: expiry)
+    }
+}
+
+extension Slice {
+    package static func paid(_ lot: Int64, _ coins: Coins, value: Int64? = nil) -> Slice {
+        Slice(
+            lot: lot, kind: .paid, coins: coins,
+            value: value.map { StatedPrice(milliunits: $0, currency: "USD") })
+    }
+
+    package static func free(_ lot: Int64, _ coins: Coins) -> Slice {
+        Slice(lot: lot, kind: .free, coins: coins, value: nil)
     }
 }
 

@@ -38,12 +38,6 @@ import Testing
     }
 }
 
-extension AccountHistory.State: Equatable {
-    public static func == (one: AccountHistory.State, other: AccountHistory.State) -> Bool {
-        one.account == other.account && one.recordedAt == other.recordedAt
-    }
-}
-
 @Suite struct `Expired coins` {
     @Test(arguments: StoreKind.allCases)
     func `are recorded once a lot`(kind: StoreKind) async throws {

@@ -10,21 +10,21 @@ import Testing
 @Suite struct `A balance reader` {
     @Test func `reads one account at once`() async throws {
         try await withReader { (store, reader) async throws in
-            #expect(try await reader.account("u1").production.paid == 100)
+            #expect(try await reader.balance(of: "u1").production.paid == 100)
             #expect(store.accountReads == [1])
         }
     }
 
     @Test func `knows an account nothing has happened to`() async throws {
         try await withReader { (_, reader) async throws in
-            #expect(try await reader.account("u9") == .new)
+            #expect(try await reader.balance(of: "u9") == .zero)
         }
     }
 
     @Test func `asks for everyone who waits together, and for each account once`() async throws {
         try await withReader { (store, reader) async throws in
             store.hold()
-            async let first = reader.account("u1")
+            async let first = reader.balance(of: "u1")
             await store.waitUntilHeld()
             let ids: [AccountID] = ["u1", "u3", "u1", "u9", "u3"]
             async let others = each(ids, reader)
@@ -39,7 +39,7 @@ import Testing
     @Test func `asks for so many at once and no more`() async throws {
         try await withReader { (store, reader) async throws in
             store.hold()
-            async let first = reader.account("u1")
+            async let first = reader.balance(of: "u1")
             await store.waitUntilHeld()
             let ids = (0...BalanceReader.accountsMax).compactMap { AccountID("x\($0)") }
             async let others = each(ids, reader)
@@ -55,10 +55,10 @@ import Testing
         try await withReader { (store, reader) async throws in
             store.failLoads(.unavailable("x"))
             let failure = await storeFailure { () throws(EventStoreError) in
-                _ = try await reader.account("u1")
+                _ = try await reader.balance(of: "u1")
             }
             #expect(failure == .unavailable("x"))
-            #expect(try await reader.account("u1").production.paid == 100)
+            #expect(try await reader.balance(of: "u1").production.paid == 100)
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
             let store = ScriptedStore(InMemoryEventStore(laneCount: 2))
             try await store.append(
                 TestBatch(head: 0).grant("T1", to: "u1").grant("T2", to: "u3", paid: 500).batch)
-            try await body(store, BalanceReader(store: store, executor: loop))
+            try await body(store, BalanceReader(store: store, executor: loop, clock: { .noon }))
         }
     }
 
@@ -79,7 +79,7 @@ import Testing
     ) async throws -> [AccountID: Coins] {
         try await withThrowingTaskGroup(of: (AccountID, Coins).self) { group in
             for id in ids {
-                group.addTask { (id, try await reader.account(id).production.paid) }
+                group.addTask { (id, try await reader.balance(of: id).production.paid) }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }

@@ -19,7 +19,7 @@ import Testing
             proxy.arm(cut)
             let outcome = try await ledger.submit(.grant("T1", to: "u1", command: 2))
             #expect(outcome.isDone)
-            #expect(outcome.account.production.paid == 200)
+            #expect(outcome.balance.production.paid == 200)
             #expect(proxy.count == 1)
             let again = try await ledger.submit(.grant("T1", to: "u1", command: 3))
             guard case .alreadyGranted(let claim) = again.rejection else {
@@ -58,7 +58,7 @@ import Testing
             try await lock.waitForAppends(2)
             await lock.release()
             #expect(try await outcome.isDone)
-            #expect(try await outcome.account.production.paid == 200)
+            #expect(try await outcome.balance.production.paid == 200)
             #expect(
                 try await expectSound(ledger.store) == [.appStore("T0"): 1, .appStore("T1"): 1])
         }
@@ -73,7 +73,7 @@ import Testing
             try await lock.terminateAppends()
             await lock.release()
             #expect(try await outcome.isDone)
-            #expect(try await outcome.account.production.paid == 200)
+            #expect(try await outcome.balance.production.paid == 200)
             #expect(
                 try await expectSound(ledger.store) == [.appStore("T0"): 1, .appStore("T1"): 1])
         }
@@ -86,7 +86,7 @@ import Testing
             let outcome = try await submit(
                 .grant("T1", to: "u1", command: 2), to: ledger, on: loop)
             #expect(outcome.isDone)
-            #expect(outcome.account.production.paid == 200)
+            #expect(outcome.balance.production.paid == 200)
             try await expectSound(ledger.store)
         }
     }
@@ -121,7 +121,7 @@ import Testing
                 }
                 #expect(failure == .unavailable)
                 #expect(try await store.heads() == [0: 2, 1: 0])
-                #expect(try await store.accounts(["u1"])["u1"]?.production.paid == 100)
+                #expect(try await store.account("u1")?.production.paid == 100)
 
                 try setReadOnly(false, database)
                 let outcome = try await submit(

@@ -71,7 +71,7 @@ import Testing
     ) async throws {
         for text in Wishes.accounts {
             let id = try #require(AccountID(text))
-            let account = try await store.accounts([id])[id] ?? .new
+            let account = try await store.account(id) ?? .new
             #expect(account.version == Int64(reference.eventCounts[text] ?? 0), "seed \(seed)")
             #expect(account.lotCount == Int64(reference.lotCounts[text] ?? 0), "seed \(seed)")
             for environment in ["Production", "Sandbox"] {
@@ -122,6 +122,7 @@ import Testing
             case .balanceTooLarge: .tooLarge
             case .tokenAlreadyLinked: .linkedAlready
             case .tokenLinkedToOtherAccount: .linkedElsewhere
+            default: .impossible
             }
         }
     }

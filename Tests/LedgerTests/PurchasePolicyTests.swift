@@ -11,7 +11,7 @@ import Testing
         let transaction = try transaction(
             "T2", original: "T1", quantity: 3, token: "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
             price: 2970, currency: "USD")
-        let grant = try policy().grant(for: transaction, to: "u1")
+        let grant = try policy().grant(for: transaction, to: "u1", at: .noon)
         #expect(
             grant
                 == PurchaseGrant(
@@ -29,7 +29,7 @@ import Testing
         let transaction = try StoreTransaction(
             transactionID: "T1", bundleID: "com.example.app", productID: "coins100",
             environment: .production, purchaseDate: Self.noon)
-        let grant = try policy().grant(for: transaction, to: "u1")
+        let grant = try policy().grant(for: transaction, to: "u1", at: .noon)
         #expect(grant.purchase.price == nil)
         #expect(grant.purchase.signedAt == nil)
         #expect(grant.purchase.originalTransactionID == "T1")
@@ -39,7 +39,14 @@ import Testing
     @Test(arguments: [(100, nil), (nil, "USD")] as [(Int64?, String?)])
     func `keeps no half of a price`(price: Int64?, currency: String?) throws {
         let transaction = try transaction(price: price, currency: currency)
-        #expect(try policy().grant(for: transaction, to: "u1").purchase.price == nil)
+        #expect(try policy().grant(for: transaction, to: "u1", at: .noon).purchase.price == nil)
+    }
+
+    @Test func `lets free coins expire by the instant of the grant`() throws {
+        let rule = ExpiryRule(days: 180, zone: try ZoneRules(name: "Asia/Tokyo"))
+        let grant = try policy(freeExpiry: rule).grant(
+            for: transaction(date: 1_767_225_600_000), to: "u1", at: .noon)
+        #expect(grant.freeExpiresAt == "2027-05-29T15:00:00Z")
     }
 
     @Test func `goes by the instant of the purchase`() throws {
@@ -89,22 +96,24 @@ import Testing
         #expect(reason(sandbox, .allowList([])) == .sandboxRefused)
         // Real money is taken whatever is done with play money.
         #expect(reason(try transaction(), .refuse) == nil)
-        let grant = try policy(.separate).grant(for: sandbox, to: "u1")
+        let grant = try policy(.separate).grant(for: sandbox, to: "u1", at: .noon)
         #expect(grant.purchase.key == .appStore("T1", .sandbox))
     }
 
-    private func policy(_ sandbox: SandboxPolicy = .separate) throws -> PurchasePolicy {
+    private func policy(
+        _ sandbox: SandboxPolicy = .separate, freeExpiry: ExpiryRule? = nil
+    ) throws -> PurchasePolicy {
         let catalogue = try Catalogue(
             version: "2026-11", bundleIDs: ["com.example.app", "com.example.second"],
             products: [
                 Catalogue.Product(
                     id: "coins100", coins: GrantedCoins(paid: 100, free: 10),
-                    validFrom: "2026-01-01T00:00:00Z", validUntil: nil),
+                    validity: .init(from: "2026-01-01T00:00:00Z", until: nil)),
                 Catalogue.Product(
-                    id: "most", coins: GrantedCoins(paid: 9_007_199_254_740_991, free: 0),
-                    validFrom: nil, validUntil: nil),
+                    id: "most", coins: GrantedCoins(paid: 9_007_199_254_740_991, free: 0)),
             ])
-        return PurchasePolicy(catalogue: catalogue, sandbox: sandbox, quantityMax: 10)
+        return PurchasePolicy(catalogue: catalogue, sandbox: sandbox, quantityMax: 10,
+            freeExpiry: freeExpiry)
     }
 
     /// Why it's refused, or nil if it's granted.
@@ -112,7 +121,7 @@ import Testing
         _ transaction: StoreTransaction, _ sandbox: SandboxPolicy = .separate
     ) -> PurchaseRefusalReason? {
         do {
-            _ = try policy(sandbox).grant(for: transaction, to: "u1")
+            _ = try policy(sandbox).grant(for: transaction, to: "u1", at: .noon)
             return nil
         } catch {
             guard let reason = error as? PurchaseRefusalReason else {

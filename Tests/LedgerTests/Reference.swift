@@ -16,6 +16,8 @@ struct Reference {
     enum Verdict: String {
         case granted, already, elsewhere, foreign, tooLarge
         case linked, linkedAlready, linkedElsewhere
+        /// Nothing that could be said of these wishes.
+        case impossible
     }
 
     static let most = 9_007_199_254_740_991

@@ -108,6 +108,10 @@ extension Outcome {
         }
     }
 
+    var events: [EventID]? {
+        if case .done(let events) = result { events.map(\.id) } else { nil }
+    }
+
     var rejection: Rejection? {
         if case .rejected(let rejection) = result { rejection } else { nil }
     }

@@ -24,8 +24,10 @@ import Testing
             #expect(all.count(where: \.isDone) == Self.purchases)
             try await withPostgresStore(of: database, on: loop) { store in
                 #expect(try await expectSound(store).count == Self.purchases)
-                let kept = try await store.accounts(["u1", "u2"])
-                let coins = kept.values.map(\.production.paid.amount).reduce(0, +)
+                var coins: Int64 = 0
+                for account: AccountID in ["u1", "u2"] {
+                    coins += try await store.account(account)?.production.paid.amount ?? 0
+                }
                 #expect(coins == Int64(Self.purchases) * 100)
             }
         }
@@ -39,7 +41,7 @@ import Testing
             #expect(all.count(where: \.isDone) == Self.purchases)
             try await withPostgresStore(of: database, on: loop) { store in
                 #expect(try await expectSound(store).count == Self.purchases)
-                let account = try await store.accounts(["u1"])["u1"]
+                let account = try await store.account("u1")
                 #expect(account?.production.paid.amount == Int64(Self.purchases) * 100)
             }
         }
@@ -175,10 +177,12 @@ import Testing
             id: id, account: account, version: head + 1, command: .numbered(1),
             occurredAt: .noon, recordedAt: .noon, type: "Anything", schemaVersion: 1, payload: [])
         let state = Account(
-            version: head + 1, production: .zero, sandbox: .zero, lotCount: 0)
-        return Batch(
-            lane: lane, expectedHead: head, events: [event], accounts: [account: state],
-            claims: claims, tokenOwners: [:])
+            version: head + 1, production: .empty, sandbox: .empty, lotCount: 0)
+        var batch = Batch(lane: lane, expectedHead: head)
+        batch.events = [event]
+        batch.accounts = [account: state]
+        batch.claims = claims
+        return batch
     }
 }
 

@@ -42,7 +42,7 @@ import Testing
             #expect(try await expectSound(store).isEmpty)
             let later = try await writer.submit(.grant("T1", to: "u1", command: 2))
             #expect(later.isDone)
-            #expect(later.account.version == 2)
+            #expect(later.balance.version == 2)
         }
     }
 
@@ -84,8 +84,8 @@ import Testing
             for fault in faults { store.fail(fault) }
             let outcome = try await writer.submit(.grant("T1", to: "u1", command: 7))
             #expect(outcome.isDone)
-            #expect(outcome.account.version == 2)
-            #expect(outcome.account.production.paid == 100)
+            #expect(outcome.balance.version == 2)
+            #expect(outcome.balance.production.paid == 100)
             #expect(try await expectSound(store) == [.appStore("T1"): 1])
         }
     }

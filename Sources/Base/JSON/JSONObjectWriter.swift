@@ -24,6 +24,21 @@ package struct JSONObjectWriter: ~Copyable {
         writer.write(value)
     }
 
+    package mutating func member(_ name: StaticString, _ value: Bool) {
+        self.name(name)
+        writer.append(value ? "true" : "false")
+    }
+
+    package mutating func null(_ name: StaticString) {
+        self.name(name)
+        writer.append("null")
+    }
+
+    /// Writes null if there is no value.
+    package mutating func nullable(_ name: StaticString, _ value: String?) {
+        if let value { member(name, value) } else { null(name) }
+    }
+
     /// Writes nothing if there is no value.
     package mutating func member(_ name: StaticString, _ value: String?) {
         if let value { member(name, value) }

@@ -1,3 +1,4 @@
+import CoinLedger
 import CoinLedgerService
 import Telemetry
 

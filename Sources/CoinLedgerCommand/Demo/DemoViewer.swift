@@ -1,4 +1,5 @@
 import Base
+import CoinLedger
 import EventLoop
 import Glibc
 

@@ -149,9 +149,9 @@ struct ServiceOptions: Sendable {
 
     static func ledgerPolicy(_ settings: Settings) throws(UsageError) -> LedgerPolicy {
         let path = settings.optional(ledgerPolicy)
+        let bytes = try path.map(FileContents.read) ?? Array(PolicyFile.defaultText.utf8)
         do throws(PolicyFile.Invalid) {
-            guard let path else { return try PolicyFile.parse(Array(PolicyFile.defaultText.utf8)) }
-            return try PolicyFile.parse(try FileContents.read(path))
+            return try PolicyFile.parse(bytes)
         } catch {
             throw UsageError("\(path.map { "\($0): " } ?? "")\(error.reason)")
         }

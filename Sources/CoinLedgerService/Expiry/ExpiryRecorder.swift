@@ -22,6 +22,8 @@ package struct ExpiryRecorder: Sendable {
         package var accounts: Int64 = 0
         package var lots: Int64 = 0
         package var coins = Coins.zero
+
+        package init() {}
     }
 
     /// Records everything that has expired by now.

@@ -38,6 +38,17 @@ package actor KeyRing {
     package func check(
         _ authorization: String?, for scope: APIScope
     ) async throws(Denial) {
+        guard try await key(of: authorization).scopes.contains(scope.rawValue) else {
+            throw .forbidden
+        }
+    }
+
+    /// What the bearer of a key may do, for requests whose content says which scope they need.
+    package func scopes(_ authorization: String?) async throws(Denial) -> Set<APIScope> {
+        Set(try await key(of: authorization).scopes.compactMap(APIScope.init))
+    }
+
+    private func key(of authorization: String?) async throws(Denial) -> APIKey {
         guard let text = KeyRing.key(authorization) else {
             throw .unauthenticated
         }
@@ -52,7 +63,7 @@ package actor KeyRing {
         guard let key = keys[text.id], text.matches(key), key.revokedAt == nil else {
             throw .unauthenticated
         }
-        guard key.scopes.contains(scope.rawValue) else { throw .forbidden }
+        return key
     }
 
     /// Reads until a key that had been made before `arrival` must have been found.

@@ -64,7 +64,7 @@ struct TouchedLots {
     /// - Parameter states: the accounts after the batch.
     func write(to batch: inout Batch, _ states: [AccountID: Account]) {
         func rest(_ id: LotID, _ environment: Environment, _ lot: Lot) -> LotRest {
-            let open = states[id.account]?[environment].openLot(lot.number)
+            let open = states[id.account]?[environment].openLot(lot)
             return LotRest(open ?? .closed(lot))
         }
         batch.newLots = opened.map { id, opened in
