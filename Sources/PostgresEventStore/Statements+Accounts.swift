@@ -14,8 +14,8 @@ extension Statements {
 
     private static let openLotColumns =
         """
-        account, NULL, NULL, NULL, number, environment, kind, coins, remaining, value_out,
-        expires_at, price_milliunits, currency
+        account, NULL::bigint, NULL::bigint, NULL::bytea, number, environment, kind, coins,
+        remaining, value_out, expires_at, price_milliunits, currency
         """
 
     static let accounts = PostgresStatement(

@@ -53,7 +53,8 @@ import Testing
         (purchase, #","catalogueVersion":"1""#, "", "catalogueVersion"),
         (grant, #"{"environment":"Production","#, "{", "environment"),
         (grant, #""source":{"#, #""origin":{"#, "source"),
-        (grant, #""type":"purchase""#, #""type":"gift""#, "source.type"),
+        (grant, #""type":"purchase""#, #""type":"loan""#, "source.type"),
+        (grant, #""type":"purchase""#, #""type":"gift""#, "reason"),
         (grant, #""type":"purchase","#, "", "type"),
         (grant, #""environment":"Sandbox""#, #""environment":"Xcode""#, "environment"),
         (grant, #""transactionId":"T1""#, #""transactionId":"a/b""#, "transactionId"),
@@ -99,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("AppAccountTokenLinked", 0), ("AppAccountTokenLinked", 2), ("CoinsSpent", 1),
+        ("AppAccountTokenLinked", 0), ("AppAccountTokenLinked", 2), ("CoinsGiven", 1),
         ("appAccountTokenLinked", 1), ("", 1),
     ])
     func `has a type or version that doesn't exist`(type: String, version: Int64) {
@@ -122,21 +123,6 @@ import Testing
         }
     }
 
-    private func refusal(of event: StoredEvent) -> EventCodec.Unreadable? {
-        do throws(EventCodec.Unreadable) {
-            _ = try EventCodec.decode(event)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private func damaged(_ bytes: [UInt8], at index: Int) -> [UInt8] {
-        var bytes = bytes
-        bytes[index] ^= 1
-        return bytes
-    }
-
     private static func type(of payload: String) -> String {
         switch payload {
         case purchase: "PurchaseRecorded"
@@ -144,18 +130,28 @@ import Testing
         default: "AppAccountTokenLinked"
         }
     }
+}
 
-    /// The text with the first occurrence exchanged, or nil if there is none.
-    private func replacing(_ old: String, by new: String, in text: String) -> String? {
-        guard let range = text.firstRange(of: old) else { return nil }
-        return text.replacingCharacters(in: range, with: new)
+/// Why an event isn't read, nil if it is.
+func refusal(of event: StoredEvent) -> EventCodec.Unreadable? {
+    do throws(EventCodec.Unreadable) {
+        _ = try EventCodec.decode(event)
+        return nil
+    } catch {
+        return error
     }
 }
 
-extension String {
-    fileprivate func replacingCharacters(in range: Range<Index>, with new: String) -> String {
-        var text = self
-        text.replaceSubrange(range, with: new)
-        return text
-    }
+func damaged(_ bytes: [UInt8], at index: Int) -> [UInt8] {
+    var bytes = bytes
+    bytes[index] ^= 1
+    return bytes
+}
+
+/// The text with the first occurrence exchanged, or nil if there is none.
+func replacing(_ old: String, by new: String, in text: String) -> String? {
+    guard let range = text.firstRange(of: old) else { return nil }
+    var text = text
+    text.replaceSubrange(range, with: new)
+    return text
 }

@@ -42,7 +42,7 @@ import Testing
         try await withPostgres { (database, _) async throws in
             let tables = try database.run(
                 "SELECT tablename FROM pg_tables WHERE schemaname = 'coinledger'")
-            #expect(tables.count == 10)
+            #expect(tables.count == 11)
             for table in tables.compactMap(\.first).compactMap(\.self) {
                 for change in [
                     "INSERT INTO coinledger.\(table) DEFAULT VALUES",
@@ -80,6 +80,7 @@ import Testing
             for forbidden in [
                 "SELECT id FROM coinledger.api_keys",
                 "SELECT coinledger.revoke_api_key('x', now())",
+                "SELECT coinledger.forget_answers(now(), 1)",
                 "SELECT coinledger.record_purchase_refusal('', '', '', '', '', '', now())",
             ] {
                 #expect(
@@ -124,6 +125,51 @@ import Testing
                 }
                 #expect(try await store.heads() == [0: 2, 1: 0])
             }
+        }
+    }
+
+    @Test func `tells a lot that isn't there`() async throws {
+        try await withPostgres { (database, loop) async throws in
+            try await withPostgresStore(of: database, on: loop) { store in
+                let first = TestBatch(head: 0).give(5, to: "u1")
+                try await store.append(first.batch)
+                try database.run("UPDATE coinledger.lots SET number = 2")
+                let failure = await storeFailure { () throws(EventStoreError) in
+                    try await store.append(first.next.spend([.free(1, 5)], of: "u1").batch)
+                }
+                guard case .corrupt = failure else {
+                    Issue.record("unexpected: \(String(describing: failure))")
+                    return
+                }
+                #expect(try await store.heads() == [0: 1, 1: 0])
+            }
+        }
+    }
+
+    /// A row that stays on its page costs no index anything.
+    @Test func `draws from a lot on its page, until that is used up`() async throws {
+        try await withPostgres { (database, loop) async throws in
+            try await withPostgresStore(of: database, on: loop) { store in
+                var batch = TestBatch(head: 0).give(
+                    9, to: "u1", expiresAt: "2026-12-01T00:00:00Z")
+                try await store.append(batch.batch)
+                for _ in 0..<9 {
+                    batch = batch.next.spend([.free(1, 1)], of: "u1")
+                    try await store.append(batch.batch)
+                }
+            }
+            // The store's sessions tell what they did when they end.
+            var updates: [[String?]] = []
+            let expected = [["accounts", "9", "9"], ["lots", "9", "8"]]
+            for _ in 0..<500 where updates != expected {
+                updates = try database.run(
+                    """
+                    SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
+                    WHERE relname IN ('accounts', 'lots') ORDER BY relname
+                    """)
+                if updates != expected { await loop.sleep(milliseconds: 10) }
+            }
+            #expect(updates == expected)
         }
     }
 }

@@ -25,7 +25,7 @@ final class ScriptedStore: EventStore {
         var whenHeld: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let inner: any EventStore
+    fileprivate let inner: any EventStore
     private let state = Lock(State())
 
     init(_ inner: any EventStore) { self.inner = inner }
@@ -115,26 +115,61 @@ final class ScriptedStore: EventStore {
         }
     }
 
-    func accounts(_ ids: [AccountID]) async throws(EventStoreError) -> [AccountID: Account] {
+    func balances(
+        of ids: [AccountID], at time: Timestamp
+    ) async throws(EventStoreError) -> [AccountID: AccountBalance] {
         await waitIfHeld()
         let fault: EventStoreError? = state.withLock { state in
             state.accountReads.append(ids.count)
             return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
         }
         if let fault { throw fault }
-        return try await inner.accounts(ids)
+        return try await inner.balances(of: ids, at: time)
+    }
+}
+
+/// What is only passed on.
+extension ScriptedStore {
+    func account(_ id: AccountID) async throws(EventStoreError) -> Account? {
+        try await inner.account(id)
+    }
+
+    func claims(on keys: [PurchaseKey]) async throws(EventStoreError) -> PurchaseClaims {
+        try await inner.claims(on: keys)
+    }
+
+    func event(_ id: EventID) async throws(EventStoreError) -> StoredEvent? {
+        try await inner.event(id)
     }
 
     func events(
-        of account: AccountID, after version: Int64, limit: Int
+        of account: AccountID, after version: Int64, limit: Int, where filter: EventFilter
     ) async throws(EventStoreError) -> [StoredEvent] {
-        try await inner.events(of: account, after: version, limit: limit)
+        try await inner.events(of: account, after: version, limit: limit, where: filter)
     }
 
     func events(
         in lane: Lane, after position: Int64, limit: Int
     ) async throws(EventStoreError) -> [StoredEvent] {
         try await inner.events(in: lane, after: position, limit: limit)
+    }
+
+    func lots(
+        of account: AccountID, after number: Int64, limit: Int, openOnly: Bool
+    ) async throws(EventStoreError) -> [StoredLot] {
+        try await inner.lots(of: account, after: number, limit: limit, openOnly: openOnly)
+    }
+
+    func lots(
+        in lane: Lane, after last: LotID?, limit: Int
+    ) async throws(EventStoreError) -> [StoredLot] {
+        try await inner.lots(in: lane, after: last, limit: limit)
+    }
+
+    func accountsWithExpiredLots(
+        in lane: Lane, at time: Timestamp, limit: Int
+    ) async throws(EventStoreError) -> [AccountID] {
+        try await inner.accountsWithExpiredLots(in: lane, at: time, limit: limit)
     }
 
     func heads() async throws(EventStoreError) -> [Lane: Int64] { try await inner.heads() }
@@ -147,5 +182,11 @@ final class ScriptedStore: EventStore {
 
     func record(_ refusal: PurchaseRefusal) async throws(EventStoreError) {
         try await inner.record(refusal)
+    }
+
+    func forgetAnswers(
+        recordedBefore time: Timestamp, limit: Int
+    ) async throws(EventStoreError) -> Int {
+        try await inner.forgetAnswers(recordedBefore: time, limit: limit)
     }
 }

@@ -14,8 +14,17 @@ import Testing
             #expect(loaded.accounts.isEmpty)
             #expect(loaded.facts == Facts())
             #expect(try await store.heads() == [0: 0, 1: 0])
-            #expect(try await store.accounts(["u1"]).isEmpty)
-            #expect(try await store.events(of: "u1", after: 0, limit: 10).isEmpty)
+            #expect(loaded.answers.isEmpty)
+            #expect(try await store.account("u1") == nil)
+            #expect(try await store.balances(of: ["u1"], at: .noon).isEmpty)
+            #expect(try await store.events(of: "u1", after: 0, limit: 10, where: .all).isEmpty)
+            #expect(try await store.event(EventID(lane: 0, position: 1)) == nil)
+            #expect(try await store.claims(on: [.appStore("T1")]) == PurchaseClaims())
+            #expect(try await store.lots(of: "u1").isEmpty)
+            #expect(try await store.lots(in: 0, after: nil, limit: 10).isEmpty)
+            #expect(
+                try await store.accountsWithExpiredLots(in: 0, at: .noon, limit: 10).isEmpty)
+            #expect(try await store.forgetAnswers(recordedBefore: .noon, limit: 10) == 0)
             #expect(try await store.events(in: 0, after: 0, limit: 10).isEmpty)
             #expect(try await store.accounts(in: 0, after: nil, limit: 10).isEmpty)
         }
@@ -36,9 +45,13 @@ import Testing
             #expect(
                 loaded.accounts == [
                     "u1": Account(
-                        version: 2, production: Balance(paid: 500, free: 50),
-                        sandbox: .zero, lotCount: 2),
-                    "u3": Account(version: 1, production: .zero, sandbox: .zero, lotCount: 0),
+                        version: 2,
+                        production: Purse(
+                            openLots: [
+                                OpenLot(Lot(number: 1, kind: .paid, coins: 500)),
+                                OpenLot(Lot(number: 2, kind: .free, coins: 50)),
+                            ], holds: [], refunds: [:]), sandbox: .empty, lotCount: 2),
+                    "u3": Account(version: 1, production: .empty, sandbox: .empty, lotCount: 0),
                 ])
             #expect(
                 loaded.facts.claims == [
@@ -60,15 +73,30 @@ import Testing
                 command: CommandID(high: .max, low: 0x8000_0000_0000_0001),
                 occurredAt: "0001-01-01T00:00:00.001Z", recordedAt: "9999-12-31T23:59:59.999Z",
                 type: "Anything", schemaVersion: .max, payload: [0, 255, 0x22])
+            let lot = Lot(
+                number: 3, kind: .free, coins: 9_007_199_254_740_991,
+                expiresAt: "9999-12-31T23:59:59.999Z",
+                price: StatedPrice(milliunits: .min, currency: "¤"))
+            let open = OpenLot(lot, remaining: 1, valueOut: .max)
             let account = Account(
-                version: 1, production: Balance(paid: 9_007_199_254_740_991, free: 0),
-                sandbox: Balance(paid: 1, free: 2), lotCount: 3)
-            try await store.append(
-                Batch(
-                    lane: 0, expectedHead: 0, events: [event], accounts: ["u1": account],
-                    claims: [:], tokenOwners: [:]))
-            #expect(try await store.events(of: "u1", after: 0, limit: 1) == [event])
-            #expect(try await store.accounts(["u1"]) == ["u1": account])
+                version: 1, production: .empty,
+                sandbox: Purse(openLots: [open], holds: [], refunds: [:]), lotCount: 3)
+            let stored = StoredLot(
+                account: "u1", environment: .sandbox, lot: lot, source: .support(ticketID: "\"#1"),
+                grant: event.id, grantedAt: "0001-01-01T00:00:00.001Z", rest: LotRest(open))
+            var batch = Batch(lane: 0, expectedHead: 0)
+            batch.events = [event]
+            batch.accounts = ["u1": account]
+            batch.newLots = [stored]
+            try await store.append(batch)
+            #expect(
+                try await store.events(of: "u1", after: 0, limit: 1, where: .all) == [event])
+            #expect(try await store.event(event.id) == event)
+            #expect(try await store.account("u1") == account)
+            #expect(try await store.lots(of: "u1") == [stored])
+            let balance = try await store.balances(of: ["u1"], at: .noon)["u1"]?.sandbox
+            #expect(balance?.free == 1)
+            #expect(balance?.nextExpiry == "9999-12-31T23:59:59.999Z")
         }
     }
 
@@ -77,9 +105,8 @@ import Testing
         try await kind.withStore { (store, _) async throws in
             try await store.append(
                 TestBatch(head: 0).grant("T1", to: "u1", environment: .sandbox).batch)
-            let request = LoadRequest(
-                lane: 0, accounts: [],
-                purchases: [.appStore("T1"), .appStore("T1", .sandbox)], tokens: [])
+            var request = LoadRequest(lane: 0)
+            request.purchases = [.appStore("T1"), .appStore("T1", .sandbox)]
             let claims = try await store.load(request).facts.claims
             #expect(claims[.appStore("T1")] == nil)
             #expect(claims[.appStore("T1", .sandbox)]?.account == "u1")
@@ -131,7 +158,7 @@ import Testing
             #expect(try await positions(after: 4, 4) == [5, 6])
             #expect(try await positions(after: 6, 4) == [])
             #expect(try await positions(after: 1_000_000, 4) == [])
-            let events = try await store.events(of: "u1", after: 1, limit: 2)
+            let events = try await store.events(of: "u1", after: 1, limit: 2, where: .all)
             #expect(events.map(\.version) == [2, 3])
             #expect(events.map(\.id.position) == [2, 5])
         }
@@ -207,29 +234,37 @@ import Testing
             try await expectSound(store)
             #expect(try await store.heads() == [0: 6, 1: 0])
             #expect(try await store.accounts(["u1"])["u1"]?.production.paid == 101)
+            let last = try await store.event(EventID(lane: 0, position: 6))
+            #expect(last == second.batch.events.last)
         }
     }
+}
 
-    private func expectRefused(
-        _ batch: Batch, by store: any EventStore, as expected: EventStoreError
-    ) async throws {
-        let keys = Array(batch.claims.keys)
-        let request = LoadRequest(
-            lane: batch.lane, accounts: Array(batch.accounts.keys), purchases: keys,
-            tokens: Array(batch.tokenOwners.keys))
-        let before = try await store.load(request)
-        let events = try await allEvents(store)
-        let failure = await storeFailure { () throws(EventStoreError) in
-            try await store.append(batch)
-        }
-        #expect(failure == expected)
-        let after = try await store.load(request)
-        #expect(after.head == before.head)
-        #expect(after.accounts == before.accounts)
-        #expect(after.facts == before.facts)
-        #expect(try await allEvents(store) == events)
-        try await expectSound(store)
+/// Expects `batch` to be refused, and nothing of it to be there afterwards.
+func expectRefused(
+    _ batch: Batch, by store: any EventStore, as expected: EventStoreError,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    var request = LoadRequest(lane: batch.lane)
+    request.accounts = Array(batch.accounts.keys)
+    request.purchases = Array(batch.claims.keys) + Array(batch.remembered.keys)
+    request.tokens = Array(batch.tokenOwners.keys)
+    request.spends = Array(batch.reversals.keys)
+    request.lots = batch.newLots.map(\.id) + batch.changedLots.keys
+    request.keys = Array(batch.answers.keys)
+    let before = try await store.load(request)
+    let events = try await allEvents(store)
+    let failure = await storeFailure { () throws(EventStoreError) in
+        try await store.append(batch)
     }
+    #expect(failure == expected, sourceLocation: sourceLocation)
+    let after = try await store.load(request)
+    #expect(after.head == before.head, sourceLocation: sourceLocation)
+    #expect(after.accounts == before.accounts, sourceLocation: sourceLocation)
+    #expect(after.facts == before.facts, sourceLocation: sourceLocation)
+    #expect(after.answers == before.answers, sourceLocation: sourceLocation)
+    #expect(try await allEvents(store) == events, sourceLocation: sourceLocation)
+    try await expectSound(store, sourceLocation: sourceLocation)
 }
 
 let token: AppAccountToken = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
@@ -239,7 +274,9 @@ private func request(
     _ lane: Lane, _ accounts: [AccountID], _ purchases: [TransactionID],
     _ tokens: [AppAccountToken]
 ) -> LoadRequest {
-    LoadRequest(
-        lane: lane, accounts: accounts, purchases: purchases.map { .appStore($0) },
-        tokens: tokens)
+    var request = LoadRequest(lane: lane)
+    request.accounts = accounts
+    request.purchases = purchases.map { .appStore($0) }
+    request.tokens = tokens
+    return request
 }

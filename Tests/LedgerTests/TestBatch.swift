@@ -4,79 +4,127 @@ import LedgerTestSupport
 
 /// Makes a batch by hand, without any of the writer's code.
 struct TestBatch {
-    let lane: Lane
-    let head: Int64
-    private var known: [AccountID: Account] = [:]
-    private var changed: [AccountID: Account] = [:]
-    private var events: [StoredEvent] = []
-    private var claims: [PurchaseKey: PurchaseClaim] = [:]
-    private var tokenOwners: [AppAccountToken: AccountID] = [:]
+    private(set) var batch: Batch
+    private var accounts: [AccountID: Account] = [:]
+    private var lots: [LotID: StoredLot] = [:]
 
-    init(lane: Lane = 0, head: Int64) { (self.lane, self.head) = (lane, head) }
-
-    var batch: Batch {
-        Batch(
-            lane: lane, expectedHead: head, events: events, accounts: changed, claims: claims,
-            tokenOwners: tokenOwners)
-    }
+    init(lane: Lane = 0, head: Int64) { batch = Batch(lane: lane, expectedHead: head) }
 
     /// The batch that may follow this one.
     var next: TestBatch {
-        var next = TestBatch(lane: lane, head: head + Int64(events.count))
-        next.known = known.merging(changed) { $1 }
+        var next = TestBatch(lane: batch.lane, head: head)
+        next.accounts = accounts
+        next.lots = lots
         return next
     }
 
-    func grant(
-        _ id: TransactionID, original: TransactionID? = nil, to account: AccountID,
-        paid: Coins = 100, free: Coins = 0, environment: Environment = .production
-    ) -> TestBatch {
-        var batch = self
-        let purchase = Purchase.appStore(id, original: original, environment: environment)
-        var number = batch.state(of: account).lotCount
-        var lots: [Lot] = []
-        for (kind, coins) in [(Lot.Kind.paid, paid), (.free, free)] where coins > 0 {
-            number += 1
-            lots.append(Lot(number: number, kind: kind, coins: coins))
-        }
-        batch.append(
-            .purchaseRecorded(PurchaseRecorded(purchase: purchase, catalogueVersion: "1")),
-            to: account)
-        batch.append(
-            .coinsGranted(
-                CoinsGranted(
-                    environment: environment, source: .purchase(purchase.key), lots: lots)),
-            to: account)
-        for key in [purchase.key, .appStore(original ?? id, environment)] {
-            batch.claims[key] = PurchaseClaim(
-                account: account, command: .numbered(1),
-                grant: EventID(lane: lane, position: head + Int64(batch.events.count)),
-                coins: GrantedCoins(paid: paid, free: free))
-        }
-        return batch
+    /// The position of its last event.
+    var head: Int64 { batch.expectedHead + Int64(batch.events.count) }
+
+    var lastEvent: EventID { EventID(lane: batch.lane, position: head) }
+
+    func state(of account: AccountID) -> Account { accounts[account] ?? .new }
+
+    /// All lots that there are after it.
+    func lots(of account: AccountID) -> [StoredLot] {
+        lots.values.filter { $0.account == account }.sorted { $0.lot.number < $1.lot.number }
     }
 
-    func link(_ token: AppAccountToken, to account: AccountID) -> TestBatch {
-        var batch = self
-        batch.append(.appAccountTokenLinked(token), to: account)
-        batch.tokenOwners[token] = account
-        return batch
+    func lot(_ number: Int64, of account: AccountID) -> Lot? {
+        lots[LotID(account: account, number: number)]?.lot
     }
 
-    private func state(of account: AccountID) -> Account {
-        changed[account] ?? known[account] ?? .new
+    /// Adds whatever has happened; what it claims is left to the functions that call this.
+    func with(_ event: Event, of account: AccountID, at time: Timestamp = .noon) -> TestBatch {
+        var next = self
+        next.append(event, of: account, at: time)
+        return next
     }
 
-    private mutating func append(_ event: Event, to account: AccountID) {
+    func changing(_ change: (inout Batch) -> Void) -> TestBatch {
+        var next = self
+        change(&next.batch)
+        return next
+    }
+
+    private mutating func append(_ event: Event, of account: AccountID, at time: Timestamp) {
+        let id = EventID(lane: batch.lane, position: head + 1)
         var state = state(of: account)
-        state.evolve(event)
-        changed[account] = state
+        state.evolve(event, id: id)
+        accounts[account] = state
+        batch.accounts[account] = state
         let encoded = EventCodec.encode(event)
-        events.append(
-            StoredEvent(
-                id: EventID(lane: lane, position: head + Int64(events.count) + 1),
-                account: account, version: state.version, command: .numbered(1),
-                occurredAt: .noon, recordedAt: .noon, type: encoded.type,
-                schemaVersion: encoded.schemaVersion, payload: encoded.payload))
+        let stored = StoredEvent(
+            id: id, account: account, version: state.version, command: .numbered(1),
+            occurredAt: time, recordedAt: time, type: encoded.type,
+            schemaVersion: encoded.schemaVersion, payload: encoded.payload)
+        batch.events.append(stored)
+        move(event, stored)
+    }
+
+    private mutating func move(_ event: Event, _ stored: StoredEvent) {
+        switch event {
+        case .coinsGranted(let granted):
+            let source: StoredLot.Source =
+                switch granted.source {
+                case .purchase(let key): .purchase(key)
+                case .gift(_, let campaignID): .gift(campaignID: campaignID)
+                }
+            for lot in granted.lots { open(lot, granted.environment, source, stored) }
+        case .coinsAdjusted(let adjusted):
+            switch adjusted.change {
+            case .added(let lot):
+                open(lot, adjusted.environment, .support(ticketID: adjusted.ticketID), stored)
+            case .removed(let slices): take(slices, stored)
+            }
+        case .coinsSpent(let spent): take(spent.slices, stored)
+        case .coinsExpired(let expired): take(expired.slices, stored)
+        case .spendReversed(let reversed): give(reversed.returned, stored, 1)
+        case .purchaseRefunded(let refunded): give(refunded.taken, stored, -1)
+        case .refundReversed(let reversed): give(reversed.returned, stored, 1)
+        case .debtPaid(let paid): give(paid.taken, stored, -1)
+        case .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
+            .refundRemembered:
+            break
+        }
+    }
+
+    private mutating func open(
+        _ lot: Lot, _ environment: Environment, _ source: StoredLot.Source,
+        _ stored: StoredEvent
+    ) {
+        let new = StoredLot(
+            account: stored.account, environment: environment, lot: lot, source: source,
+            grant: stored.id, grantedAt: stored.recordedAt,
+            rest: LotRest(remaining: lot.coins, valueOut: 0))
+        lots[new.id] = new
+        batch.newLots.append(new)
+    }
+
+    private mutating func take(_ slices: [Slice], _ stored: StoredEvent) {
+        for slice in slices {
+            let id = LotID(account: stored.account, number: slice.lot)
+            change(id, -slice.coins.amount, slice.value?.milliunits ?? 0)
+        }
+    }
+
+    private mutating func give(_ slices: [ReturnedSlice], _ stored: StoredEvent, _ sign: Int64) {
+        for slice in slices {
+            let id = LotID(account: stored.account, number: slice.lot.number)
+            change(id, sign * slice.coins.amount, -sign * (slice.value?.milliunits ?? 0))
+        }
+    }
+
+    private mutating func change(_ id: LotID, _ coins: Int64, _ valueOut: Int64) {
+        guard let lot = lots[id], let remaining = Coins(lot.rest.remaining.amount + coins) else {
+            preconditionFailure("a test moves coins that aren't there")
+        }
+        let rest = LotRest(remaining: remaining, valueOut: lot.rest.valueOut + valueOut)
+        lots[id] = lot.with(rest)
+        if let index = batch.newLots.firstIndex(where: { $0.id == id }) {
+            batch.newLots[index] = lot.with(rest)
+        } else {
+            batch.changedLots[id] = rest
+        }
     }
 }
