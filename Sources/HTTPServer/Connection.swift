@@ -16,11 +16,14 @@ final class Connection {
         /// An answer is on its way.
         case writing
 
+        /// An answer is on its way, and waits for more of its body to be made.
+        case producing
+
         /// Whether the client has to send something next.
         var isReading: Bool {
             switch self {
             case .idle, .head, .body: true
-            case .handling, .writing: false
+            case .handling, .writing, .producing: false
             }
         }
     }
@@ -76,6 +79,9 @@ final class Connection {
     var bodyBytesHeld = 0
 
     var response: HTTPResponse?
+
+    /// The body of the response, if it's written while it's sent.
+    var stream: ResponseStream?
 
     /// Set while the library's connection is suspended, which is as long as the pointer is good.
     var suspended: OpaquePointer?
