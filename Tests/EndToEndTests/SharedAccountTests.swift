@@ -140,7 +140,9 @@ import Testing
         private func refund() throws {
             guard let index = purchases.indices.randomElement(using: &random) else { return }
             purchases[index].words += 1
-            let types: [(String, Int64?)] = [("full", nil), ("prorated", 40_000), ("reversed", nil)]
+            let types: [(String, Int64?)] = [
+                ("full", nil), ("prorated", 40_000), ("reversed", nil),
+            ]
             let (type, percentage) = types[Int.random(in: 0..<types.count, using: &random)]
             let answer = try world.refund(
                 purchases[index].transaction, type, percentage: percentage,
@@ -149,7 +151,8 @@ import Testing
         }
 
         @discardableResult
-        private func command(_ path: String, _ body: JSON, named name: String? = nil) throws -> JSON?
+        private func command(_ path: String, _ body: JSON, named name: String? = nil) throws
+            -> JSON?
         {
             commands += 1
             let answer = try connection.ask(

@@ -73,7 +73,8 @@ struct ServiceOptions: Sendable {
             + "request.")
 
     static let all = [
-        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot, sandbox, sandboxAccounts,
+        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot,
+        sandbox, sandboxAccounts,
         quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
         logLevel,
     ]
