@@ -60,6 +60,7 @@ let package = Package(
             ["Base", "CoinLedger", "EventStore", "AppStore", "AppStoreConnection", "Telemetry"]),
         .target(
             name: "LedgerSchema", path: "db",
+            exclude: ["examples"],
             sources: ["LedgerSchema.swift"], resources: [.embedInCode("migrations")],
             swiftSettings: settings),
         library(

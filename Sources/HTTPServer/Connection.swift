@@ -83,8 +83,11 @@ final class Connection {
     /// The body of the response, if it's written while it's sent.
     var stream: ResponseStream?
 
-    /// Set while the library's connection is suspended, which is as long as the pointer is good.
-    var suspended: OpaquePointer?
+    /// The library's connection while the handler has the request, or the answer waits for its body.
+    var pointer: OpaquePointer?
+
+    /// Whether the library leaves the connection alone until it's resumed.
+    var isSuspended = false
 
     init(connection: Connection, target: String) {
         self.connection = connection

@@ -90,7 +90,8 @@ import EventLoop
         }
         if isFinished { return endOfStream }
         server.progressed(exchange, .producing)
-        unsafe exchange.suspended = unsafe connection
+        unsafe exchange.pointer = unsafe connection
+        exchange.isSuspended = true
         unsafe MHD_suspend_connection(connection)
         return 0
     }
