@@ -148,7 +148,8 @@ let package = Package(
             [
                 "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CoinLedger",
                 "CoinLedgerAPI", "CoinLedgerServer", "CoinLedgerService", "EventLoop",
-                "EventStore", "HTTPServer", "InMemoryEventStore", "Telemetry", "TestSupport",
+                "EventStore", "HTTPServer", "InMemoryEventStore", "LedgerTestSupport", "Telemetry",
+                "TestSupport",
             ]),
         tests(
             "CoinLedgerCommandTests", ["CoinLedgerCommand", "PrivatePostgres", "TestSupport"]),

@@ -60,30 +60,40 @@ import COpenSSL
         defer { unsafe BN_free(inverse) }
         guard let u1 = unsafe BN_CTX_get(context), let u2 = unsafe BN_CTX_get(context),
             unsafe BN_mod_mul(u1, e, inverse, order, context) == 1,
-            unsafe BN_mod_mul(u2, r, inverse, order, context) == 1,
-            let x = unsafe sumOfMultiples(u1, u2, context),
-            unsafe BN_nnmod(x, x, order, context) == 1
+            unsafe BN_mod_mul(u2, r, inverse, order, context) == 1
         else { return false }
-        return unsafe BN_cmp(x, r) == 0
+        return unsafe isX(r, below: order, ofSumOf: u1, u2, context)
     }
 
-    /// The x coordinate of `u1·G + u2·Q`; nil for the point at infinity, which has none.
-    private func sumOfMultiples(
-        _ u1: OpaquePointer, _ u2: OpaquePointer, _ context: OpaquePointer
-    ) -> OpaquePointer? {
+    /// Whether the x coordinate of `u1·G + u2·Q` is `r` modulo the order; not for the point at
+    /// infinity, which has none.
+    ///
+    /// The coordinate is X / Z², and a division would cost as much as a multiplication of a point:
+    /// so r·Z² is compared with X. x itself, being below the field's prime, may also be r plus the
+    /// order.
+    private func isX(
+        _ r: OpaquePointer, below order: OpaquePointer, ofSumOf u1: OpaquePointer,
+        _ u2: OpaquePointer, _ context: OpaquePointer
+    ) -> Bool {
         guard let sum = unsafe EC_POINT_new(curve), let other = unsafe EC_POINT_new(curveOfKey)
         else { preconditionFailure("OpenSSL has no memory for a point") }
         defer {
             unsafe EC_POINT_free(sum)
             unsafe EC_POINT_free(other)
         }
-        guard let x = unsafe BN_CTX_get(context),
+        guard let prime = unsafe EC_GROUP_get0_field(curve), let x = unsafe BN_CTX_get(context),
+            let z = unsafe BN_CTX_get(context), let product = unsafe BN_CTX_get(context),
             unsafe EC_POINT_mul(curve, sum, u1, nil, nil, context) == 1,
             unsafe EC_POINT_mul(curveOfKey, other, u2, nil, nil, context) == 1,
             unsafe EC_POINT_add(curve, sum, sum, other, context) == 1,
-            unsafe EC_POINT_get_affine_coordinates(curve, sum, x, nil, context) == 1
-        else { return nil }
-        return unsafe x
+            unsafe EC_POINT_is_at_infinity(curve, sum) == 0,
+            unsafe EC_POINT_get_Jprojective_coordinates_GFp(curve, sum, x, nil, z, context) == 1,
+            unsafe BN_mod_sqr(z, z, prime, context) == 1,
+            unsafe BN_mod_mul(product, r, z, prime, context) == 1
+        else { return false }
+        if unsafe BN_cmp(product, x) == 0 { return true }
+        return unsafe BN_add(product, r, order) == 1 && BN_cmp(product, prime) < 0
+            && BN_mod_mul(product, product, z, prime, context) == 1 && BN_cmp(product, x) == 0
     }
 
     private func number(_ bytes: ArraySlice<UInt8>, _ context: OpaquePointer) -> OpaquePointer? {

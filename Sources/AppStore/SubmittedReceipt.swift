@@ -13,9 +13,9 @@ package enum SubmittedReceipt: Hashable, Sendable {
     /// - Throws: `ReceiptShapeError` naming what was found instead.
     package static func detect(_ text: String) throws(ReceiptShapeError) -> SubmittedReceipt {
         guard text.utf8.count <= bytesMax else { throw .tooLarge }
-        let all = Array(text.utf8)
-        if isSignedTransaction(all) { return .signedTransaction(text) }
-        let bytes = trimmed(all)
+        var text = text
+        if text.withUTF8({ unsafe isSignedTransaction($0) }) { return .signedTransaction(text) }
+        let bytes = trimmed(Array(text.utf8))
         guard let first = bytes.first else { throw .empty }
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["): throw ReceiptShapeError(structured: bytes)
@@ -33,29 +33,33 @@ package enum SubmittedReceipt: Hashable, Sendable {
     private static func signedTransaction(
         _ bytes: [UInt8]
     ) throws(ReceiptShapeError) -> SubmittedReceipt {
-        guard isSignedTransaction(bytes) else { throw .notASignedTransaction }
+        guard unsafe bytes.withUnsafeBufferPointer({ unsafe isSignedTransaction($0) }) else {
+            throw .notASignedTransaction
+        }
         return .signedTransaction(String(decoding: bytes, as: UTF8.self))
     }
 
     /// Whether these are three segments of base64url digits, none of them empty or of a length
     /// that encodes nothing. That each is right is seen when it's decoded.
-    private static func isSignedTransaction(_ bytes: [UInt8]) -> Bool {
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-            var dots = 0
-            var length = 0
-            for index in 0..<bytes.count {
-                let byte = unsafe bytes[index]
-                if byte == UInt8(ascii: ".") {
-                    guard length % 4 != 1, length > 0 else { return false }
-                    dots += 1
-                    length = 0
-                } else {
-                    guard isURLDigit(byte) else { return false }
-                    length += 1
-                }
-            }
-            return dots == 2 && length > 0 && length % 4 != 1
+    private static func isSignedTransaction(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var start = 0
+        for _ in 0..<2 {
+            guard let dot = unsafe bytes[start...].firstIndex(of: UInt8(ascii: ".")),
+                unsafe isSegment(bytes, start..<dot)
+            else { return false }
+            start = dot + 1
         }
+        return unsafe isSegment(bytes, start..<bytes.count)
+    }
+
+    private static func isSegment(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>
+    ) -> Bool {
+        guard !range.isEmpty, range.count % 4 != 1 else { return false }
+        // Without a way out of the loop the compiler looks at many at a time.
+        var strangers: UInt8 = 0
+        for index in range { unsafe strangers |= isURLDigit(bytes[index]) ? 0 : 1 }
+        return strangers == 0
     }
 
     private static func appReceipt(

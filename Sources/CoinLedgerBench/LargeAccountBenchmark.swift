@@ -42,7 +42,8 @@ final class LargeAccountBenchmark {
                 for _ in 0..<LargeAccountBenchmark.spends {
                     try await ledger.carryOut([BenchmarkLedger.spend(1)], on: account)
                 }
-                let micros = (ContinuousClock.now - begun) / .microseconds(LargeAccountBenchmark.spends)
+                let micros =
+                    (ContinuousClock.now - begun) / .microseconds(LargeAccountBenchmark.spends)
                 figures.append(Figure("spend.\(kind.rawValue)", micros, "µs"))
             }
             for kind in [Kind.fresh, .manyEvents] {

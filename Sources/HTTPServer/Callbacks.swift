@@ -48,8 +48,8 @@ enum Callbacks {
             guard let response = exchange.response else { return .NO }
             return unsafe server.queue(response, exchange, pointer)
         case .handling:
-            // The library doesn't ask about a connection that it has suspended.
-            return .NO
+            // Asked about a connection that isn't suspended yet.
+            return .YES
         }
     }
 

@@ -77,8 +77,11 @@ final class Connection {
 
     var response: HTTPResponse?
 
-    /// Set while the library's connection is suspended, which is as long as the pointer is good.
-    var suspended: OpaquePointer?
+    /// The library's connection while the handler has the request.
+    var pointer: OpaquePointer?
+
+    /// Whether the library leaves the connection alone until it's resumed.
+    var isSuspended = false
 
     init(connection: Connection, target: String) {
         self.connection = connection

@@ -28,6 +28,7 @@ extension HTTPServer {
     func ended(_ exchange: Exchange) {
         bodyBytesHeld -= exchange.bodyBytesHeld
         exchange.bodyBytesHeld = 0
+        unsafe exchange.pointer = nil
         let connection = exchange.connection
         connection.exchange = nil
         connection.enter(.idle, until: deadline(configuration.limits.idleSeconds))
@@ -85,8 +86,9 @@ extension HTTPServer {
             finish(exchange, response)
         }
         if let response = exchange.response { return unsafe queue(response, exchange, pointer) }
-        unsafe exchange.suspended = unsafe pointer
-        unsafe MHD_suspend_connection(pointer)
+        unsafe exchange.pointer = unsafe pointer
+        // What comes with a body is more than a question, and takes longer.
+        if request.body.isEmpty { hold(exchange) } else { suspend(exchange) }
         return .YES
     }
 

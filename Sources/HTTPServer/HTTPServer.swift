@@ -52,8 +52,15 @@ package import Telemetry
     private var isTurning = false
     private var nextScan: Int64 = 0
 
+    /// Exchanges whose connections aren't suspended although their handlers wait, and answered ones
+    /// that nobody has taken out.
+    private var held: [Exchange] = []
+
     /// How often the library runs in a turn before other sockets are looked at.
     private static let runsMax = 2
+
+    /// How many connections the library asks about in vain whenever it runs.
+    private static let heldMax = 64
 
     /// Descriptors that connections leave to the rest of the process.
     private static let descriptorsReserved = 64
@@ -183,6 +190,7 @@ package import Telemetry
         isTurning = true
         defer { isTurning = false }
         now = EventLoop.now()
+        let hasWork = isReady || hasResumed
         for _ in 0..<HTTPServer.runsMax where isReady || hasResumed {
             isReady = false
             hasResumed = false
@@ -194,6 +202,12 @@ package import Telemetry
             expireDeadlines()
         }
         advanceDrain()
+        if !held.isEmpty {
+            // While there is work the next turn comes at once, and may bring their answers.
+            if hasWork { return 0 }
+            for exchange in held { suspend(exchange) }
+            held.removeAll(keepingCapacity: true)
+        }
         return waitMilliseconds()
     }
 
@@ -210,12 +224,25 @@ package import Telemetry
         return wanted < 0 ? Int32(clamping: wait) : min(wanted, Int32(clamping: wait))
     }
 
-    /// Hands a suspended connection back to the library, which asks for the response when it runs.
+    /// Leaves a connection as it is until the loop has nothing else to do, since suspending and
+    /// resuming it costs three system calls, and most answers don't take so long.
+    func hold(_ exchange: Exchange) {
+        if held.count >= HTTPServer.heldMax { held.removeAll { $0.stage != .handling } }
+        if held.count < HTTPServer.heldMax { held.append(exchange) } else { suspend(exchange) }
+    }
+
+    func suspend(_ exchange: Exchange) {
+        guard exchange.stage == .handling, let connection = unsafe exchange.pointer else { return }
+        exchange.isSuspended = true
+        unsafe MHD_suspend_connection(connection)
+    }
+
+    /// Has the library ask for a response when it runs.
     func resume(_ exchange: Exchange) {
-        guard let connection = unsafe exchange.suspended else { return }
-        unsafe exchange.suspended = nil
+        guard let connection = unsafe exchange.pointer else { return }
+        unsafe exchange.pointer = nil
         hasResumed = true
-        unsafe MHD_resume_connection(connection)
+        if exchange.isSuspended { unsafe MHD_resume_connection(connection) }
         if !isTurning { loop.turnAgain() }
     }
 

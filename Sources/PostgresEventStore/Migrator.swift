@@ -10,8 +10,9 @@ package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     private let loop: EventLoop
 
-    /// Lanes of a new ledger, unless asked otherwise.
-    package static let defaultLaneCount: Int64 = 4
+    /// Lanes of a new ledger, unless asked otherwise: while one commits, the other decides. More make
+    /// smaller batches, which cost more each.
+    package static let defaultLaneCount: Int64 = 2
     /// The lock's key: "coinledg" in ASCII.
     private static let lockKey = "7164779742553990247"
 

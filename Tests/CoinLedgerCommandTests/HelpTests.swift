@@ -6,7 +6,8 @@ import Testing
     static let names = CommandLineTool.subcommands.map(\.name)
 
     @Test func `exists for each of them`() {
-        #expect(Self.names.sorted() == ["audit", "demo", "dev", "keys", "migrate", "serve"])
+        #expect(
+            Self.names.sorted() == ["audit", "demo", "dev", "expire", "keys", "migrate", "serve"])
     }
 
     @Test(arguments: CommandLineTool.subcommands)

@@ -28,7 +28,10 @@ import Testing
             findings(
                 [
                     "accountId": "u1", "transactions": [Self.transaction],
-                    "balance": ["version": 2, "paid": 100, "free": 0, "total": 100],
+                    "balance": [
+                        "version": 2, "paid": 100, "free": 0, "total": 100, "available": 100,
+                        "held": 0, "debt": 0, "nextExpiry": nil,
+                    ],
                 ], "ReceiptAnswer") == [])
     }
 

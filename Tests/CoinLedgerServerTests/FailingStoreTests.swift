@@ -8,6 +8,7 @@ import CoinLedgerService
 import EventLoop
 import EventStore
 import HTTPServer
+import LedgerTestSupport
 import Telemetry
 import TestSupport
 import Testing
@@ -29,13 +30,15 @@ import Testing
 
     @Test(arguments: expectations)
     func `is told by one problem, without what it said`(expectation: Expectation) async throws {
-        let noon = try #require(Timestamp("2026-11-30T14:34:00.000Z"))
         try await onLoop { loop in
-            let made = APIKeyText.make(name: "x", scopes: [.read], at: noon)
-            let app = try app(FailingStore(error: expectation.error, key: made.key), loop, noon)
-            for path in ["balance", "events"] {
-                let response = await app.respond(
-                    to: request("/v1/accounts/u1/\(path)", key: made.text))
+            let made = APIKeyText.make(name: "x", scopes: [.read], at: .noon)
+            let app = try app(FailingStore(error: expectation.error, key: made.key), loop, .noon)
+            for path in [
+                "accounts/u1/balance", "accounts/u1/balance?byLot=true",
+                "accounts/u1/balance?eventId=0-1", "accounts/u1/events", "accounts/u1/lots",
+                "events/0-1", "transactions/T1", "transactions/T1/consumption",
+            ] {
+                let response = await app.respond(to: request("/v1/\(path)", key: made.text))
                 #expect(response.status == expectation.status)
                 let body = try JSON.parse(response.body)
                 #expect(body["code"]?.string == expectation.code)
@@ -46,10 +49,9 @@ import Testing
     }
 
     @Test func `to give the keys lets nobody in, and says whose fault it is`() async throws {
-        let noon = try #require(Timestamp("2026-11-30T14:34:00.000Z"))
         try await onLoop { loop in
-            let made = APIKeyText.make(name: "x", scopes: [.read], at: noon)
-            let app = try app(FailingStore(error: .unavailable("x"), key: nil), loop, noon)
+            let made = APIKeyText.make(name: "x", scopes: [.read], at: .noon)
+            let app = try app(FailingStore(error: .unavailable("x"), key: nil), loop, .noon)
             let response = await app.respond(
                 to: request("/v1/accounts/u1/balance", key: made.text))
             #expect(response.status == 503)
@@ -59,9 +61,45 @@ import Testing
         }
     }
 
-    private func request(_ path: String, key: String) -> HTTPRequest {
-        HTTPRequest(
-            method: "GET", target: path, path: path, query: nil,
+    @Test(arguments: expectations)
+    func `is told to whoever wanted to change something`(expectation: Expectation) async throws {
+        try await onLoop { loop in
+            let made = APIKeyText.make(name: "x", scopes: APIScope.allCases, at: .noon)
+            let app = try app(FailingStore(error: expectation.error, key: made.key), loop, .noon)
+            let bodies: [(path: String, body: JSON)] = [
+                ("accounts/u1/grants", ["coins": 1, "reason": "x"]),
+                ("accounts/u1/spends", ["coins": 1, "purpose": "x"]),
+                ("accounts/u1/spends/0-1/reversal", ["reason": "x"]),
+                (
+                    "refunds",
+                    [
+                        "transactionId": "T1", "environment": "Production", "type": "full",
+                        "signedDate": 1,
+                    ]
+                ),
+            ]
+            for (path, body) in bodies {
+                var asked = request("/v1/\(path)", key: made.text, method: "POST")
+                asked = HTTPRequest(
+                    method: asked.method, target: asked.target, path: asked.path,
+                    headers: [
+                        "Authorization": "Bearer \(made.text)", "Idempotency-Key": "k",
+                    ], body: body.bytes)
+                let response = await app.respond(to: asked)
+                let isRead = path.hasSuffix("reversal")
+                // What a writer can't do is the same to callers, whatever the reason.
+                #expect(response.status == (isRead ? expectation.status : 503), "\(path)")
+                let code = try JSON.parse(response.body)["code"]?.string
+                #expect(code == (isRead ? expectation.code : "ledger_unavailable"), "\(path)")
+            }
+        }
+    }
+
+    private func request(_ target: String, key: String, method: String = "GET") -> HTTPRequest {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        return HTTPRequest(
+            method: method, target: target, path: parts[0],
+            query: parts.count > 1 ? parts[1] : nil,
             headers: ["Authorization": "Bearer \(key)"], body: [])
     }
 
@@ -69,6 +107,7 @@ import Testing
         _ store: FailingStore, _ loop: EventLoop, _ now: Timestamp
     ) throws -> CoinLedgerApp {
         let metrics = Metrics()
+        let rules = try CommandRules.test()
         let writers = WriterTelemetry(metrics)
         let ledger = Ledger(store: store) { lane in
             LedgerWriter(
@@ -77,35 +116,14 @@ import Testing
         }
         return CoinLedgerApp(
             .init(
-                ledger: ledger, receipts: try receipts(ledger, metrics, now),
-                balances: BalanceReader(store: store, executor: loop),
+                ledger: ledger, receipts: try ReceiptService.test(ledger, metrics, clock: { now }),
+                balances: BalanceReader(store: store, executor: loop, clock: { now }),
+                rules: { rules },
+                refunds: RefundService(
+                    ledger: ledger, policy: { rules.policy }, clock: { now }),
+                history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }), metrics: metrics,
                 log: .none, clock: { now }, isReady: { false }))
-    }
-
-    private func receipts(
-        _ ledger: Ledger, _ metrics: Metrics, _ now: Timestamp
-    ) throws -> ReceiptService {
-        let authority = StandInAuthority(now: now.milliseconds / 1000)
-        let roots = try RootCertificates(
-            files: [Array(authority.root.pem.utf8)], allowPrivate: true)
-        let catalogue = try CatalogueFile.parse(
-            Array(
-                """
-                {"version": "1", "bundleIds": ["a"], "products": [{"productId": "p", "paid": 1}]}
-                """.utf8))
-        let policy = PurchasePolicy(catalogue: catalogue, sandbox: .refuse, quantityMax: 1)
-        let workers = WorkerPool(threads: 1, jobsMax: 1)
-        let telemetry = ReceiptTelemetry(metrics)
-        let verifier = VerifyReceiptClient(
-            send: { (_) async throws(HTTPClientError) in throw .timedOut }, pool: workers,
-            configuration: VerifyReceiptConfiguration(), clock: .system)
-        return ReceiptService(
-            ledger: ledger, policy: { policy },
-            verification: ReceiptVerification(
-                verifier: SignedTransactionVerifier(roots: roots), workers: workers,
-                store: verifier, telemetry: telemetry),
-            clock: { now }, telemetry: telemetry, log: .none)
     }
 }
 
@@ -118,15 +136,33 @@ private struct FailingStore: EventStore, APIKeyStore {
     func load(_: LoadRequest) throws(EventStoreError) -> Loaded { throw error }
     func append(_: Batch) throws(EventStoreError) { throw error }
 
-    func accounts(_: [AccountID]) throws(EventStoreError) -> [AccountID: Account] { throw error }
+    func balances(
+        of _: [AccountID], at _: Timestamp
+    ) throws(EventStoreError) -> [AccountID: AccountBalance] { throw error }
+
+    func account(_: AccountID) throws(EventStoreError) -> Account? { throw error }
+    func claims(on _: [PurchaseKey]) throws(EventStoreError) -> PurchaseClaims { throw error }
+    func event(_: EventID) throws(EventStoreError) -> StoredEvent? { throw error }
 
     func events(
-        of _: AccountID, after _: Int64, limit _: Int
+        of _: AccountID, after _: Int64, limit _: Int, where _: EventFilter
     ) throws(EventStoreError) -> [StoredEvent] { throw error }
 
     func events(
         in _: Lane, after _: Int64, limit _: Int
     ) throws(EventStoreError) -> [StoredEvent] { throw error }
+
+    func lots(
+        of _: AccountID, after _: Int64, limit _: Int, openOnly _: Bool
+    ) throws(EventStoreError) -> [StoredLot] { throw error }
+
+    func lots(
+        in _: Lane, after _: LotID?, limit _: Int
+    ) throws(EventStoreError) -> [StoredLot] { throw error }
+
+    func accountsWithExpiredLots(
+        in _: Lane, at _: Timestamp, limit _: Int
+    ) throws(EventStoreError) -> [AccountID] { throw error }
 
     func heads() throws(EventStoreError) -> [Lane: Int64] { throw error }
 
@@ -135,6 +171,10 @@ private struct FailingStore: EventStore, APIKeyStore {
     ) throws(EventStoreError) -> [(id: AccountID, account: Account)] { throw error }
 
     func record(_: PurchaseRefusal) throws(EventStoreError) { throw error }
+
+    func forgetAnswers(
+        recordedBefore _: Timestamp, limit _: Int
+    ) throws(EventStoreError) -> Int { throw error }
 
     func apiKeys() throws(EventStoreError) -> [APIKey] {
         guard let key else { throw error }

@@ -3,6 +3,7 @@ import Base
 import CoinLedgerAPI
 import CoinLedgerServer
 import CoinLedgerService
+import EventStore
 import HTTPServer
 import Testing
 
@@ -47,8 +48,15 @@ import Testing
         #expect(names("query") == route.queryParameters)
         let segments = route.template.split(separator: "/").filter { $0.hasPrefix("{") }
         #expect(names("path") == segments.map { String($0.dropFirst().dropLast()) })
-        #expect((operation(route)?["security"] != nil) == !segments.isEmpty)
-        #expect(codes(route, 401) == (segments.isEmpty ? [] : ["unauthenticated"]))
+        #expect((operation(route)?["security"] != nil) == route.needsKey)
+        #expect(codes(route, 401) == (route.needsKey ? ["unauthenticated"] : []))
+    }
+
+    @Test func `has every type of event`() {
+        let described = document["components"]?["schemas"]?["Event"]?["properties"]?["type"]?[
+            "enum"]
+        #expect(
+            described?.array?.compactMap(\.string) == EventCodec.EventType.allCases.map(\.rawValue))
     }
 
     @Test func `has every code of a text that isn't a receipt`() {

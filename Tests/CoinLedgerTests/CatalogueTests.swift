@@ -7,7 +7,8 @@ private func product(
     until: Timestamp? = nil
 ) -> Catalogue.Product {
     Catalogue.Product(
-        id: id, coins: GrantedCoins(paid: paid, free: free), validFrom: from, validUntil: until)
+        id: id, coins: GrantedCoins(paid: paid, free: free),
+        validity: .init(from: from, until: until))
 }
 
 private func catalogue(
@@ -74,7 +75,7 @@ private let new2027: Timestamp = "2027-01-01T00:00:00Z"
     }
 
     @Test func `refuses a product that is worth nothing`() {
-        #expect(throws: Catalogue.Invalid.worthNothing(productID: "coins100")) {
+        #expect(throws: Catalogue.Invalid.worthNothing(id: "coins100")) {
             try catalogue(product(paid: 0, free: 0))
         }
         #expect(throws: Never.self) { try catalogue(product(paid: 0, free: 1)) }
@@ -82,7 +83,7 @@ private let new2027: Timestamp = "2027-01-01T00:00:00Z"
 
     @Test(arguments: [new2026, "2025-12-31T23:59:59.999Z"])
     func `refuses a product that is never valid`(until: Timestamp) {
-        #expect(throws: Catalogue.Invalid.neverValid(productID: "coins100")) {
+        #expect(throws: Catalogue.Invalid.neverValid(id: "coins100")) {
             try catalogue(product(from: new2026, until: until))
         }
     }
@@ -103,7 +104,35 @@ private let new2027: Timestamp = "2027-01-01T00:00:00Z"
             do throws(Catalogue.Invalid) { _ = try catalogue(pair.0, pair.1) } catch let thrown {
                 error = thrown
             }
-            #expect(error == (isApart ? nil : .overlapping(productID: "coins100")))
+            #expect(error == (isApart ? nil : .overlapping(id: "coins100")))
+        }
+    }
+}
+
+@Suite struct `Stamps of a catalogue` {
+    private func catalogue(_ stamps: Catalogue.Stamp...) throws(Catalogue.Invalid) -> Catalogue {
+        try Catalogue(version: "1", bundleIDs: ["b"], products: [], stamps: stamps)
+    }
+
+    @Test func `cost what they cost at the instant`() throws {
+        let catalogue = try catalogue(
+            .init(id: "heart", coins: 30, validity: .init(from: nil, until: .noon)),
+            .init(id: "heart", coins: 40, validity: .init(from: .noon, until: nil)))
+        #expect(catalogue.price(of: "heart", at: "2026-11-30T11:59:59.999Z") == 30)
+        #expect(catalogue.price(of: "heart", at: .noon) == 40)
+        #expect(catalogue.price(of: "bouquet", at: .noon) == nil)
+    }
+
+    @Test func `cost something, at some time, and one thing at a time`() {
+        #expect(throws: Catalogue.Invalid.worthNothing(id: "heart")) {
+            try catalogue(.init(id: "heart", coins: 0))
+        }
+        #expect(throws: Catalogue.Invalid.neverValid(id: "heart")) {
+            try catalogue(
+                .init(id: "heart", coins: 1, validity: .init(from: .noon, until: .noon)))
+        }
+        #expect(throws: Catalogue.Invalid.overlapping(id: "heart")) {
+            try catalogue(.init(id: "heart", coins: 1), .init(id: "heart", coins: 2))
         }
     }
 }

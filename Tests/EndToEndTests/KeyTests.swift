@@ -55,12 +55,12 @@ import Testing
             #expect(parts[2].utf8.count == 64)
             let list = try keys(world, ["list"])
             let lines = list.output.split(separator: "\n")
-            #expect(lines.count == 4)
+            #expect(lines.count == 5)
             let line = try #require(lines.first { $0.hasPrefix(parts[1]) })
             #expect(line.hasSuffix("in force  read  shop"))
             #expect(!list.output.contains(parts[2]))
             let stored = try world.ledger.rows("SELECT api_keys::text FROM coinledger.api_keys")
-            #expect(stored.count == 4)
+            #expect(stored.count == 5)
             #expect(!stored.contains { $0[0].contains(parts[2]) })
         }
     }

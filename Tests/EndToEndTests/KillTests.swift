@@ -74,6 +74,5 @@ import Testing
         #expect(audit.exit == .code(0), "\(audit.output)")
         #expect(audit.output.hasSuffix(" 0 findings\n"))
         #expect(try LedgerChecks.findings(world.ledger.adminURL) == [])
-        #expect(try LedgerChecks.lotFindings(world.ledger.adminURL) == [])
     }
 }

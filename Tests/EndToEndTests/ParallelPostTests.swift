@@ -71,8 +71,8 @@ import Testing
                 try Program.run(["migrate"], environment: environment)
             }
             #expect(runs.map(\.exit) == [.code(0), .code(0), .code(0), .code(0)])
-            #expect(runs.filter { $0.output == "applied: ledger; lanes: 4\n" }.count == 1)
-            #expect(runs.filter { $0.output == "applied: none; lanes: 4\n" }.count == 3)
+            #expect(runs.filter { $0.output == "applied: ledger; lanes: 2\n" }.count == 1)
+            #expect(runs.filter { $0.output == "applied: none; lanes: 2\n" }.count == 3)
         }
     }
 }

@@ -16,6 +16,8 @@ import Testing
             #expect(answer.status == 201)
             #expect(answer["Content-Type"] == "application/json")
             let event = try #require(answer.json["transactions"]?.array?.first?["eventId"])
+            let expiry = try #require(answer.json["balance"]?["nextExpiry"])
+            #expect(expiry.string?.hasSuffix("T15:00:00.000Z") == true)
             #expect(
                 answer.json == [
                     "accountId": "u1",
@@ -27,7 +29,10 @@ import Testing
                             "coins": ["paid": 100, "free": 10], "finish": true, "eventId": event,
                         ]
                     ],
-                    "balance": ["version": 2, "paid": 100, "free": 10, "total": 110],
+                    "balance": [
+                        "version": 2, "paid": 100, "free": 10, "total": 110, "available": 110,
+                        "held": 0, "debt": 0, "nextExpiry": expiry,
+                    ],
                 ])
         }
     }

@@ -39,7 +39,11 @@ import Testing
             let balance = try world.get("/v1/accounts/u1/balance").json
             #expect(balance["paid"] == 500)
             #expect(balance["total"] == 500)
-            #expect(balance["sandbox"] == ["paid": 100, "free": 0, "total": 100])
+            #expect(
+                balance["sandbox"] == [
+                    "paid": 100, "free": 0, "total": 100, "available": 100, "held": 0, "debt": 0,
+                    "nextExpiry": nil,
+                ])
             #expect(
                 try world.ledger.rows("SELECT paid, free, sandbox_paid FROM coinledger.accounts")
                     == [["500", "0", "100"]])

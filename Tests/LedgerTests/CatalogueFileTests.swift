@@ -13,7 +13,9 @@ import Testing
                    {"productId": "coins100", "paid": 100, "bonus": 10,
                     "validFrom": "2026-01-01T00:00:00Z", "validUntil": "2027-01-01T09:00:00+09:00"},
                    {"productId": "coins100", "paid": 90, "validUntil": "2026-01-01T00:00:00Z"},
-                   {"productId": "gift", "bonus": 5}]}
+                   {"productId": "gift", "bonus": 5}],
+                 "stamps": [
+                   {"stampId": "heart", "coins": 30, "validUntil": "2027-01-01T00:00:00Z"}]}
                 """#.utf8))
         #expect(catalogue.version == "2026-11")
         #expect(catalogue.bundleIDs == ["com.example.app", "com.example.b"])
@@ -27,6 +29,8 @@ import Testing
         }
         let gift = try catalogue.worth(of: "gift", quantity: 2, at: .noon)
         #expect(gift == GrantedCoins(paid: 0, free: 10))
+        #expect(catalogue.price(of: "heart", at: .noon) == 30)
+        #expect(catalogue.price(of: "heart", at: "2027-01-01T00:00:00Z") == nil)
     }
 
     private static let sound =
@@ -58,9 +62,13 @@ import Testing
         (":2,", ":true,", "products[0].bonus"),
         ("2026-01-01T00:00:00Z", "2026-01-01", "products[0].validFrom"),
         ("\"2027-01-01T00:00:00Z\"", "1", "products[0].validUntil"),
-        ("\"paid\":1,\"bonus\":2,", "", "product p is worth nothing"),
-        ("2026-01-01", "2027-01-01", "product p ends before it begins"),
-        ("[{", "[{\"productId\":\"p\",\"paid\":1},{", "product p has two worths"),
+        ("\"paid\":1,\"bonus\":2,", "", "p is worth nothing"),
+        ("2026-01-01", "2027-01-01", "p ends before it begins"),
+        ("[{", "[{\"productId\":\"p\",\"paid\":1},{", "p has two worths"),
+        ("}]}", "}],\"stamps\":{}}", "an array stamps"),
+        ("}]}", "}],\"stamps\":[{\"coins\":1}]}", "stamps[0] needs a text stampId"),
+        ("}]}", "}],\"stamps\":[{\"stampId\":\"s\"}]}", "s is worth nothing"),
+        ("}]}", "}],\"stamps\":[{\"stampId\":\"s\",\"price\":1}]}", "unknown field price"),
     ]
 
     @Test(arguments: faults)

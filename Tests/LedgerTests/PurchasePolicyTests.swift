@@ -112,7 +112,8 @@ import Testing
                 Catalogue.Product(
                     id: "most", coins: GrantedCoins(paid: 9_007_199_254_740_991, free: 0)),
             ])
-        return PurchasePolicy(catalogue: catalogue, sandbox: sandbox, quantityMax: 10,
+        return PurchasePolicy(
+            catalogue: catalogue, sandbox: sandbox, quantityMax: 10,
             freeExpiry: freeExpiry)
     }
 

@@ -141,7 +141,11 @@ package struct HTTPAnswer: Sendable {
     package fileprivate(set) var headers: [(name: String, value: String)] = []
     package fileprivate(set) var body: [UInt8] = []
 
-    fileprivate init(status: Int) { self.status = status }
+    package init(
+        status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []
+    ) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
 
     package subscript(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value

@@ -28,10 +28,23 @@ package struct OpenAPIContract: Sendable {
         let type = answer["Content-Type"]?.split(separator: ";").first.map(String.init)
         if type != content.name { findings.append("the type is \(type ?? "missing")") }
         for header in response["headers"]?.object?.members ?? []
-        where answer[header.name] == nil { findings.append("\(header.name) is missing") }
+        where answer[header.name] == nil && header.value["required"] != false {
+            findings.append("\(header.name) is missing")
+        }
+        if content.name == "application/x-ndjson" {
+            return findings + lineFindings(answer, content.value["schema"] ?? .null)
+        }
         guard content.name.hasSuffix("json") else { return findings }
         return findings + schema.findings(answer.json, content.value["schema"] ?? .null)
             + problemFindings(answer)
+    }
+
+    /// One JSON value a line.
+    private func lineFindings(_ answer: HTTPAnswer, _ schema: JSON) -> [String] {
+        answer.text.split(separator: "\n").flatMap { line in
+            let value = (try? JSON.parse(Array(line.utf8))) ?? .null
+            return self.schema.findings(value, schema)
+        }
     }
 
     /// What holds for answers that no operation lists.

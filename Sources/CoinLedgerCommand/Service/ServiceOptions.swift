@@ -65,15 +65,16 @@ struct ServiceOptions: Sendable {
         help: "Threads that verify signatures. As many as there are cores, unless given.")
     static let httpLoops = Option(
         "http-loops", "N", variable: "COINLEDGER_HTTP_LOOPS",
-        help: "Threads that serve requests, each with connections to the database of its own. Two, "
-            + "or one where there is one core, unless given.")
+        help: "Threads that serve requests, each with connections to the database of its own. One "
+            + "for every two cores, but at most four, unless given.")
     static let logLevel = Option(
         "log-level", "LEVEL", variable: "COINLEDGER_LOG_LEVEL", fallback: "info",
         help: "The least that is logged: debug, info, warning or error. info has a line for each "
             + "request.")
 
     static let all = [
-        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot, sandbox, sandboxAccounts,
+        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot,
+        sandbox, sandboxAccounts,
         quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
         logLevel,
     ]
@@ -118,8 +119,9 @@ struct ServiceOptions: Sendable {
 
     private static var cores: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// One more than the loop that writes: whoever needs a third has the cores to find out.
-    private static var httpLoopsDefault: Int { min(2, cores) }
+    /// A single loop carries more until it fills its core: every change of threads costs a wake-up,
+    /// and the other core has signatures and the database to do.
+    private static var httpLoopsDefault: Int { min(max(1, cores / 2), 4) }
 
     static func catalogue(_ path: String) throws(UsageError) -> Catalogue {
         let bytes = try FileContents.read(path)

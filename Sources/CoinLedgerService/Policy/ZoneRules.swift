@@ -52,7 +52,8 @@ package struct ZoneRules: Hashable, Sendable {
         }
         self.name = name
         self.transitions = transitions
-        offsets = [types.first { !$0.isSummer }?.offset ?? types[0].offset]
+        offsets =
+            [types.first { !$0.isSummer }?.offset ?? types[0].offset]
             + indices.map { types[Int($0)].offset }
     }
 
@@ -121,7 +122,8 @@ private struct TZifReader {
     private static let countMax: Int64 = 65_536
 
     mutating func header() -> Header? {
-        guard let magic = bytes(4), magic.elementsEqual("TZif".utf8), let version = bytes(16)?.first,
+        guard let magic = bytes(4), magic.elementsEqual("TZif".utf8),
+            let version = bytes(16)?.first,
             let counts = integers(6, size: 4),
             counts.allSatisfy({ (0...TZifReader.countMax).contains($0) })
         else { return nil }

@@ -20,7 +20,8 @@ struct TouchedLots {
     private var older: [LotID: Older] = [:]
 
     /// - Parameter account: its state before `event`, in which what is drawn from is still open.
-    mutating func note(_ event: Event, _ id: EventID, of command: Command, before account: Account) {
+    mutating func note(_ event: Event, _ id: EventID, of command: Command, before account: Account)
+    {
         func open(_ lot: Lot, _ environment: Environment, _ source: StoredLot.Source) {
             opened[LotID(account: command.account, number: lot.number)] = Opened(
                 environment: environment, lot: lot, source: source, grant: id,

@@ -7,6 +7,8 @@ struct APIKeys: Sendable {
     let backend: String
     let reader: String
     let support: String
+    /// May do whatever can be done.
+    let everything: String
 }
 
 /// A migrated database of one test's own, and how the service logs in to it.
@@ -100,9 +102,11 @@ func prepareLedger(_ adminURL: String) throws -> APIKeys {
     func key(_ name: String, _ scopes: String) throws -> String {
         try run(["keys", "create", "--name", name, "--scopes", scopes])
     }
+    let scopes = "purchases,read,grants,spends,spends:raw,support,store"
     _ = try run(["migrate", "--lanes", "4"])
     try BlockingConnection.rows(of: LedgerDatabase.serviceRoleScript, on: adminURL)
     return APIKeys(
         backend: try key("backend", "purchases,read"), reader: try key("reader", "read"),
-        support: try key("support", "support"))
+        support: try key("support", "support"),
+        everything: try key("everything", scopes))
 }

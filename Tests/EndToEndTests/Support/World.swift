@@ -22,7 +22,7 @@ struct World: Sendable {
           {"productId": "coins500", "paid": 500},
           {"productId": "com.nonchalant.consumable1", "paid": 100, "bonus": 10},
           {"productId": "coins90_old", "paid": 90, "validUntil": "2020-01-01T00:00:00Z"}
-        ]}
+        ], "stamps": [{"stampId": "heart", "coins": 30}]}
         """
 
     /// `with`, on a thread that nobody else needs.
@@ -129,6 +129,51 @@ struct World: Sendable {
 
     func post(_ sale: StandInSale, to account: String = "u1") throws -> HTTPAnswer {
         try post(sale.signedTransaction, to: account)
+    }
+
+    /// The request that carries out a command on an account.
+    func commanding(
+        _ path: String, _ body: JSON, of account: String = "u1", key: String
+    ) -> HTTPQuestion {
+        HTTPQuestion(
+            "POST", "/v1/accounts/\(account)/\(path)",
+            headers: [
+                ("Authorization", "Bearer \(ledger.keys.everything)"),
+                ("Content-Type", "application/json"), ("Idempotency-Key", key),
+            ], body: body.bytes)
+    }
+
+    /// Carries it out, with a key of its own unless there is one.
+    @discardableResult
+    func command(
+        _ path: String, _ body: JSON, of account: String = "u1", key: String? = nil
+    ) throws -> HTTPAnswer {
+        let key = key ?? "k\(UInt64.random(in: .min ... .max))"
+        return try ask(commanding(path, body, of: account, key: key))
+    }
+
+    func give(_ coins: Int64, to account: String = "u1") throws -> HTTPAnswer {
+        try command("grants", ["coins": .integer(coins), "reason": "test"], of: account)
+    }
+
+    func balance(_ query: String = "", of account: String = "u1") throws -> JSON {
+        try get("/v1/accounts/\(account)/balance\(query)").json
+    }
+
+    /// The store's word on a refund, signed so many milliseconds after 1970.
+    func refund(
+        _ transaction: String, _ type: String = "full", percentage: Int64? = nil, signedAt: Int64
+    ) throws -> HTTPAnswer {
+        var body = JSONObject([
+            .init("transactionId", .string(transaction)), .init("environment", "Production"),
+            .init("type", .string(type)), .init("signedDate", .integer(signedAt)),
+        ])
+        body.append("percentage", percentage.map(JSON.integer))
+        return try ask(
+            HTTPQuestion(
+                "POST", "/v1/refunds",
+                headers: [("Authorization", "Bearer \(ledger.keys.everything)")],
+                body: JSON.object(body).bytes))
     }
 
     /// The request that links a token.

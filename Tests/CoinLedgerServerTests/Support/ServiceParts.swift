@@ -1,0 +1,60 @@
+import AppStore
+import AppStoreConnection
+import AppStoreStandIn
+import Base
+import CoinLedger
+import CoinLedgerService
+import EventStore
+import Telemetry
+
+extension CommandRules {
+    /// Hearts for 30 and bouquets for 100 coins; free coins live for 180 days of Tokyo.
+    static func test() throws -> CommandRules {
+        let catalogue = """
+            {"version": "stamps-1", "bundleIds": ["a"], "products": [{"productId": "p", "paid": 1}],
+             "stamps": [
+               {"stampId": "heart", "coins": 30, "validUntil": "2026-12-31T00:00:00Z"},
+               {"stampId": "heart", "coins": 40, "validFrom": "2026-12-31T00:00:00Z"},
+               {"stampId": "dear", "coins": 9007199254740991}]}
+            """
+        return CommandRules(
+            catalogue: try CatalogueFile.parse(Array(catalogue.utf8)),
+            policy: try PolicyFile.parse(Array(#"{"version": "policy-1"}"#.utf8)))
+    }
+}
+
+extension ReceiptService {
+    /// One that knows one product, and that no store answers.
+    static func test(
+        _ ledger: Ledger, _ metrics: Metrics, clock: @escaping @Sendable () -> Timestamp
+    ) throws -> ReceiptService {
+        let authority = StandInAuthority(now: clock().milliseconds / 1000)
+        let roots = try RootCertificates(
+            files: [Array(authority.root.pem.utf8)], allowPrivate: true)
+        let policy = PurchasePolicy(
+            catalogue: try CommandRules.test().catalogue, sandbox: .refuse, quantityMax: 1,
+            freeExpiry: nil)
+        let workers = WorkerPool(threads: 1, jobsMax: 1)
+        let telemetry = ReceiptTelemetry(metrics)
+        let verifier = VerifyReceiptClient(
+            send: { (_) async throws(HTTPClientError) in throw .timedOut }, pool: workers,
+            configuration: VerifyReceiptConfiguration(), clock: .system)
+        return ReceiptService(
+            ledger: ledger, policy: { policy },
+            verification: ReceiptVerification(
+                verifier: SignedTransactionVerifier(roots: roots), workers: workers,
+                store: verifier, telemetry: telemetry),
+            clock: clock, telemetry: telemetry, log: .none)
+    }
+}
+
+/// Keys in memory.
+struct FixedKeys: APIKeyStore {
+    let keys: [APIKey]
+
+    func apiKeys() throws(EventStoreError) -> [APIKey] { keys }
+
+    func create(_: APIKey) throws(EventStoreError) { throw .unavailable("no key is made here") }
+
+    func revokeAPIKey(_: String, at _: Timestamp) throws(EventStoreError) -> Bool { false }
+}
