@@ -13,13 +13,7 @@ extension HTTPServer {
             return .NO
         }
         exchange.connection.enter(.writing, until: deadline(configuration.limits.writeSeconds))
-        let body = response.body
-        let made = unsafe body.withUnsafeBytes { bytes in
-            unsafe MHD_create_response_from_buffer(
-                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                .RESPMEM_MUST_COPY)
-        }
-        guard let made = unsafe made else { return .NO }
+        guard let made = unsafe make(response, exchange, pointer) else { return .NO }
         defer { unsafe MHD_destroy_response(made) }
         for (name, value) in response.headers
         where unsafe MHD_add_response_header(made, name, value) != .YES {
@@ -28,8 +22,25 @@ extension HTTPServer {
         if exchange.stage == .refused || drain != nil {
             unsafe MHD_add_response_header(made, "Connection", "close")
         }
-        return unsafe MHD_queue_response(
+        let result = unsafe MHD_queue_response(
             pointer, UInt32(HTTPServer.sendable(response.status)), made)
+        if result == .YES, let producer = response.producer { exchange.stream?.start(producer) }
+        return result
+    }
+
+    private func make(
+        _ response: HTTPResponse, _ exchange: Exchange, _ pointer: OpaquePointer
+    ) -> OpaquePointer? {
+        if response.producer != nil {
+            let stream = unsafe ResponseStream(self, exchange, pointer)
+            exchange.stream = stream
+            return unsafe stream.makeResponse()
+        }
+        return unsafe response.body.withUnsafeBytes { bytes in
+            unsafe MHD_create_response_from_buffer(
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY)
+        }
     }
 
     /// Writes a refusal straight to the socket, in a phase where the library would take none.

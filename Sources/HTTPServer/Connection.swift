@@ -16,11 +16,14 @@ final class Connection {
         /// An answer is on its way.
         case writing
 
+        /// An answer is on its way, and waits for more of its body to be made.
+        case producing
+
         /// Whether the client has to send something next.
         var isReading: Bool {
             switch self {
             case .idle, .head, .body: true
-            case .handling, .writing: false
+            case .handling, .writing, .producing: false
             }
         }
     }
@@ -77,11 +80,15 @@ final class Connection {
 
     var response: HTTPResponse?
 
-    /// The library's connection while the handler has the request.
+    /// The library's connection while the handler has the request, or the library waits for more of
+    /// the response's body.
     var pointer: OpaquePointer?
 
     /// Whether the library leaves the connection alone until it's resumed.
     var isSuspended = false
+
+    /// The body of the response, if it's written while it's sent.
+    var stream: ResponseStream?
 
     init(connection: Connection, target: String) {
         self.connection = connection

@@ -39,6 +39,9 @@ extension HTTPServer {
             if let exchange = connection.exchange { giveUp(exchange, .handlerTimeout) }
         case .writing:
             reset(connection)
+        case .producing:
+            discardOnClose(connection)
+            connection.exchange?.stream?.abandon()
         }
     }
 

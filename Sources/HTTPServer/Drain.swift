@@ -58,8 +58,8 @@ extension HTTPServer {
                 end(connection)
             case .handling:
                 if let exchange = connection.exchange { giveUp(exchange, .shuttingDown) }
-            case .writing:
-                break
+            case .writing, .producing:
+                connection.exchange?.stream?.abandon()
             }
         }
         runSoon()

@@ -28,7 +28,10 @@ extension HTTPServer {
     func ended(_ exchange: Exchange) {
         bodyBytesHeld -= exchange.bodyBytesHeld
         exchange.bodyBytesHeld = 0
+        // The library's connection isn't good any more.
         unsafe exchange.pointer = nil
+        exchange.stream?.abandon()
+        exchange.stream = nil
         let connection = exchange.connection
         connection.exchange = nil
         connection.enter(.idle, until: deadline(configuration.limits.idleSeconds))
@@ -62,7 +65,8 @@ extension HTTPServer {
     func received(part: UnsafeRawBufferPointer, of exchange: Exchange) -> MHD_Result {
         let limits = configuration.limits
         // A chunked body announces no length.
-        guard part.count <= limits.bodyBytesMax - exchange.body.count else {
+        let bytesMax = exchange.accepted?.bodyBytesMax ?? limits.bodyBytesMax
+        guard part.count <= bytesMax - exchange.body.count else {
             return cutOff(exchange, .bodyTooLarge)
         }
         guard part.count <= limits.bodyBytesTotalMax - bodyBytesHeld else {
@@ -127,6 +131,13 @@ extension HTTPServer {
         exchange.stage = .refused
         sendRefusal(refusal, on: exchange.connection)
         return .NO
+    }
+
+    /// A part of a streamed answer is on its way, or has to be made first.
+    func progressed(_ exchange: Exchange, _ phase: Connection.Phase) {
+        let limits = configuration.limits
+        let seconds = phase == .producing ? limits.handlerSeconds : limits.writeSeconds
+        exchange.connection.enter(phase, until: deadline(seconds))
     }
 
     func deadline(_ seconds: Double) -> Int64 { now + HTTPLimits.milliseconds(seconds) }

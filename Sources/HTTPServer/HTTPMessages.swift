@@ -27,6 +27,13 @@ package struct HTTPRequest: Sendable {
     }
 }
 
+/// Writes a body on the server's loop, and has written all of it when it returns.
+package typealias HTTPBodyProducer = @Sendable (_ write: @escaping HTTPBodyWriter) async -> Void
+
+/// Adds to a body, waiting while the client is slow to read; false once the client has left, or the
+/// server is at its end, and nothing more is read. One call at a time.
+package typealias HTTPBodyWriter = @Sendable ([UInt8]) async -> Bool
+
 /// What a handler answers.
 ///
 /// The server adds `Date`, `Content-Length` and, where it ends the connection, `Connection: close`.
@@ -38,6 +45,10 @@ package struct HTTPResponse: Sendable {
 
     /// Not sent in answer to HEAD, though its length is.
     package var body: [UInt8]
+
+    /// Writes the body part by part after the head is sent, where it isn't known at once; `body` is
+    /// empty then.
+    package var producer: HTTPBodyProducer?
 
     /// Whether the connection is to be reset instead of answered.
     package private(set) var isReset = false
@@ -55,5 +66,14 @@ package struct HTTPResponse: Sendable {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// A body that is written while it's sent.
+    package init(
+        status: Int, headers: [(name: String, value: String)],
+        producer: @escaping HTTPBodyProducer
+    ) {
+        self.init(status: status, headers: headers)
+        self.producer = producer
     }
 }

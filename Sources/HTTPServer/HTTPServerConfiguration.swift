@@ -37,6 +37,9 @@ package struct HTTPLimits: Sendable {
     /// A larger body is 413, before it's read if its length was announced.
     package var bodyBytesMax = 1024 * 1024
 
+    /// What it is for requests to these paths instead.
+    package var bodyBytesMaxByPath: [String: Int] = [:]
+
     /// All bodies held at one time; a request that exceeds it is 503.
     package var bodyBytesTotalMax = 256 * 1024 * 1024
 
@@ -59,8 +62,8 @@ package struct HTTPLimits: Sendable {
     /// response is dropped.
     package var handlerSeconds = 30.0
 
-    /// From the start of an answer until the client has taken all of it; then the connection is
-    /// reset.
+    /// From the start of an answer until the client has taken all of it, or, if it's written while
+    /// it's sent, the next part of it; then the connection is reset.
     package var writeSeconds = 30.0
 
     /// How late a deadline may be noticed.

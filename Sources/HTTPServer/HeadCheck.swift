@@ -18,15 +18,20 @@ struct HeadCheck {
 
         /// Nil if the body is chunked.
         var contentLength: Int?
+
+        /// How large the body may be at this path.
+        var bodyBytesMax: Int
     }
 
     func accept() throws(Refused) -> Accepted {
         try checkRequestLine()
         try checkFields()
         try checkHost()
-        let contentLength = try bodyLength()
         let (path, query) = try splitTarget()
-        return Accepted(path: path, query: query, contentLength: contentLength)
+        let bodyBytesMax = limits.bodyBytesMaxByPath[path] ?? limits.bodyBytesMax
+        return Accepted(
+            path: path, query: query, contentLength: try bodyLength(bodyBytesMax),
+            bodyBytesMax: bodyBytesMax)
     }
 
     /// A refusal that is thrown inside this module.
@@ -69,7 +74,7 @@ struct HeadCheck {
         }
     }
 
-    private func bodyLength() throws(Refused) -> Int? {
+    private func bodyLength(_ bytesMax: Int) throws(Refused) -> Int? {
         let lengths = headers.values(of: "content-length")
         let codings = headers.values(of: "transfer-encoding")
         if !codings.isEmpty {
@@ -87,7 +92,7 @@ struct HeadCheck {
             throw Refused(.badRequestHead)
         }
         // More digits than an Int holds are a number, only far too large.
-        guard let length = Int(text), length <= limits.bodyBytesMax else {
+        guard let length = Int(text), length <= bytesMax else {
             throw Refused(.bodyTooLarge)
         }
         return length

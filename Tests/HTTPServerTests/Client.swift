@@ -85,8 +85,32 @@ final class Client: @unchecked Sendable {
             answer.headers.append((String(field[..<colon]), String(value)))
         }
         let length = answer["Content-Length"].flatMap { Int($0) } ?? 0
-        if !toHEAD, status >= 200 { answer.body = try text(length) }
+        if answer["Transfer-Encoding"] == "chunked" {
+            answer.body = try chunkedText()
+        } else if !toHEAD, status >= 200 {
+            answer.body = try text(length)
+        }
         return answer
+    }
+
+    private func chunkedText() throws -> String {
+        var whole = ""
+        while true {
+            guard let length = Int(try line(), radix: 16) else { throw Failure(call: "chunk") }
+            whole += try text(length)
+            guard try line().isEmpty else { throw Failure(call: "end of a chunk") }
+            if length == 0 { return whole }
+        }
+    }
+
+    /// What has arrived; nil at the end of the stream.
+    func more() throws -> String? {
+        if received.isEmpty {
+            guard let more = receive() else { throw Failure(call: "recv") }
+            if more == 0 { return nil }
+        }
+        defer { received = [] }
+        return String(decoding: received, as: UTF8.self)
     }
 
     /// Everything up to the end of the stream; nil if it doesn't come.

@@ -70,8 +70,22 @@ package final class HTTPConnection {
             answer.headers.append((String(field[..<colon]), String(value)))
         }
         let length = answer["Content-Length"].flatMap { Int($0) } ?? 0
-        if !toHEAD, status >= 200, status != 304 { answer.body = try bytes(length) }
+        if answer["Transfer-Encoding"]?.lowercased() == "chunked" {
+            answer.body = try chunks()
+        } else if !toHEAD, status >= 200, status != 304 {
+            answer.body = try bytes(length)
+        }
         return answer
+    }
+
+    private func chunks() throws -> [UInt8] {
+        var whole: [UInt8] = []
+        while true {
+            guard let length = Int(try line(), radix: 16) else { throw Failure("chunk") }
+            whole += try bytes(length)
+            guard try line().isEmpty else { throw Failure("end of a chunk") }
+            if length == 0 { return whole }
+        }
     }
 
     /// Whether the server ends the connection, by a close or a reset, with nothing left to read.

@@ -48,7 +48,7 @@ final class RequestLoop: Sendable {
         server = HTTPServer(
             configuration: HTTPServerConfiguration(
                 address: options.listen.address, port: options.listen.port,
-                limits: HTTPLimits().divided(among: options.httpLoops),
+                limits: HTTPLimits.api.divided(among: options.httpLoops),
                 refusal: { HTTPResponse($0) }),
             loop: loop, log: log, handler: { await app.respond(to: $0) })
     }

@@ -84,8 +84,13 @@ final class TestApp: Sendable {
                 method: method, target: target, path: parts[0],
                 query: parts.count > 1 ? parts[1] : nil, headers: HTTPHeaders(headers), body: bytes)
         )
+        let body = Lock<[UInt8]>(response.body)
+        await response.producer? { part in
+            body.withLock { $0 += part }
+            return true
+        }
         let answer = HTTPAnswer(
-            status: response.status, headers: response.headers, body: response.body)
+            status: response.status, headers: response.headers, body: body.withLock { $0 })
         let findings = TestApp.contract.findings(method, target, answer)
         #expect(findings == [], "\(method) \(target): \(answer.text)")
         return answer
