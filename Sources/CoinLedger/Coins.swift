@@ -38,5 +38,14 @@ package struct Coins: Hashable, Sendable, Comparable {
 
 extension Sequence<Coins> {
     /// Their sum, within the range of `Coins`.
-    package func sum() -> Coins { reduce(.zero) { $0.addingSaturated($1) } }
+    func sum() -> Coins { reduce(.zero) { $0.addingSaturated($1) } }
+}
+
+extension [Coins] {
+    /// The same for other modules, which would pay for a generic function each time.
+    package func sum() -> Coins {
+        var sum = Coins.zero
+        for coins in self { sum = sum.addingSaturated(coins) }
+        return sum
+    }
 }

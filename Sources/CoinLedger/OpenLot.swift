@@ -21,8 +21,8 @@ package struct OpenLot: Hashable, Sendable {
     /// The slice that leaves with `coins`, of which it has as many.
     ///
     /// What has flowed out after `u` of `n` coins is `floor(price · u / n)`, so that the slices of a
-    /// lot sum to its price, also if some went back in between. Where those that went back were worth
-    /// so little that more than that has left already, the slice is worth nothing.
+    /// lot sum to its price, also if some went back in between. Where those that went back were
+    /// worth so little that more than that has left already, the slice is worth nothing.
     func slice(_ coins: Coins) -> Slice {
         let used = lot.coins.subtracting(remaining).addingSaturated(coins)
         let value = lot.price.map { price in

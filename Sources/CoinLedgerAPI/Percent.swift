@@ -3,7 +3,9 @@ import Base
 /// Percent-encoding (RFC 3986, section 2.1).
 package enum Percent {
     /// The decoded text, or nil if an escape is broken or the bytes aren't UTF-8.
-    package static func decode(_ text: some StringProtocol) -> String? {
+    package static func decode(_ text: String) -> String? {
+        // Nearly all texts need no decoding.
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = []
         var rest = text.utf8.makeIterator()
         while let byte = rest.next() {

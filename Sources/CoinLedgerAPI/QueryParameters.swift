@@ -9,8 +9,8 @@ package struct QueryParameters: Sendable {
     ) throws(InvalidRequest) {
         for pair in (query ?? "").split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Percent.decode(parts[0]),
-                let value = parts.count == 2 ? Percent.decode(parts[1]) : ""
+            guard let name = Percent.decode(String(parts[0])),
+                let value = parts.count == 2 ? Percent.decode(String(parts[1])) : ""
             else {
                 throw InvalidRequest(
                     Problem(.invalidParameter, "The query is wrongly percent-encoded."))

@@ -80,14 +80,15 @@ final class Connection {
 
     var response: HTTPResponse?
 
-    /// The body of the response, if it's written while it's sent.
-    var stream: ResponseStream?
-
-    /// The library's connection while the handler has the request, or the answer waits for its body.
+    /// The library's connection while the handler has the request, or the library waits for more of
+    /// the response's body.
     var pointer: OpaquePointer?
 
     /// Whether the library leaves the connection alone until it's resumed.
     var isSuspended = false
+
+    /// The body of the response, if it's written while it's sent.
+    var stream: ResponseStream?
 
     init(connection: Connection, target: String) {
         self.connection = connection

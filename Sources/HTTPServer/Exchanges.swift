@@ -28,6 +28,7 @@ extension HTTPServer {
     func ended(_ exchange: Exchange) {
         bodyBytesHeld -= exchange.bodyBytesHeld
         exchange.bodyBytesHeld = 0
+        // The library's connection isn't good any more.
         unsafe exchange.pointer = nil
         exchange.stream?.abandon()
         exchange.stream = nil

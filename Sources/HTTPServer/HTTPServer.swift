@@ -243,6 +243,7 @@ package import Telemetry
         unsafe exchange.pointer = nil
         hasResumed = true
         if exchange.isSuspended { unsafe MHD_resume_connection(connection) }
+        exchange.isSuspended = false
         if !isTurning { loop.turnAgain() }
     }
 

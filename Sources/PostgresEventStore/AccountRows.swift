@@ -75,9 +75,10 @@ struct BalanceRows {
     func balances() throws(PostgresError) -> [AccountID: AccountBalance?] {
         var balances: [AccountID: AccountBalance?] = [:]
         for row in 0..<rows.count {
-            let details = try rows.details(row, 8)
-            let production = try balance(row, 2, 6, details.production)
-            let sandbox = try balance(row, 4, 7, details.sandbox)
+            // Hardly anybody has any.
+            let details = try rows.isNull(row, 8) ? nil : rows.details(row, 8)
+            let production = try balance(row, 2, 6, details?.production)
+            let sandbox = try balance(row, 4, 7, details?.sandbox)
             let id = try rows.account(row, 0)
             if let production, let sandbox {
                 balances[id] = AccountBalance(
@@ -90,13 +91,21 @@ struct BalanceRows {
     }
 
     private func balance(
-        _ row: Int, _ coins: Int, _ expiry: Int, _ details: AccountDetails.PurseDetails
+        _ row: Int, _ coins: Int, _ expiry: Int, _ details: AccountDetails.PurseDetails?
     ) throws(PostgresError) -> Balance? {
         let nextExpiry = try rows.optionalInstant(row, expiry)
         if let nextExpiry, nextExpiry <= time { return nil }
         return Balance(
             paid: try rows.coins(row, coins), free: try rows.coins(row, coins + 1),
-            held: details.holds.lazy.filter { !$0.isExpired(at: time) }.map(\.coins).sum(),
-            debt: details.refunds.values.lazy.map(\.debt).sum(), nextExpiry: nextExpiry)
+            held: details?.held(at: time) ?? .zero, debt: details?.debt ?? .zero,
+            nextExpiry: nextExpiry)
     }
+}
+
+extension AccountDetails.PurseDetails {
+    fileprivate func held(at time: Timestamp) -> Coins {
+        holds.filter { !$0.isExpired(at: time) }.map(\.coins).sum()
+    }
+
+    fileprivate var debt: Coins { refunds.values.map(\.debt).sum() }
 }

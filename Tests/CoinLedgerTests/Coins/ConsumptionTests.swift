@@ -84,7 +84,7 @@ private let sixLots = History(
     }
 
     @Test func `compares prices by the coin, not by the lot`() throws {
-        // 1000 for 100 coins is less a coin than 110 for 10; a lot without a price is worth nothing.
+        // 1000 for 100 coins is less a coin than 110 for 10; without a price it's nothing.
         var history = History(
             .coinsGranted(
                 CoinsGranted(

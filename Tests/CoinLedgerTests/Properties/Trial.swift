@@ -186,7 +186,7 @@ struct Snapshot: Equatable {
     var lots: [Int: [Int]] = [:]
     /// By the number of the wish.
     var holds: [Int: Int] = [:]
-    /// When signed, percentage, owed, given up, and then lot, coins and money of all that was taken.
+    /// When signed, percentage, owed, given up; then lot, coins and money of all that was taken.
     var refunds: [String: [Int]] = [:]
     var lotCount = 0
 

@@ -48,8 +48,8 @@ import Testing
         }
     }
 
-    /// After refunds by policies that take coins of other purchases, which lots they took depends on
-    /// the order, but never how much an account is worth.
+    /// Once coins of one purchase have paid for another, which lots are taken depends on the order,
+    /// but never how much an account is worth.
     @Test(arguments: Seeds.batches(of: 1000))
     func `end in the same worth after whatever came before`(seeds: Range<UInt64>) {
         var count = 0

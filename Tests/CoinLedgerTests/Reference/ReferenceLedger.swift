@@ -1,6 +1,6 @@
-/// The rules of coins once more, as plain as can be, for comparison. It shares nothing with the code
-/// it judges: coins and instants are plain numbers, names are texts. It never keeps what is left of a
-/// parcel of coins, but a journal of all movements, which it adds up for every question.
+/// The rules of coins once more, as plain as can be, for comparison. It shares nothing with the
+/// code it judges: coins and instants are plain numbers, names are texts. It never keeps what is
+/// left of a parcel of coins, but a journal of all movements, which it adds up for every question.
 struct ReferenceLedger {
     struct Parcel {
         let purse: String
@@ -146,8 +146,8 @@ extension ReferenceLedger {
         return number
     }
 
-    /// Money leaves by how many coins of the parcel are out afterwards, in proportion, rounded down;
-    /// as far as it isn't out already.
+    /// Money leaves by how many coins of the parcel are out afterwards, in proportion, rounded
+    /// down; as far as it isn't out already.
     mutating func takeOut(_ coins: Int, of number: Int, why: String) {
         guard let parcel = parcels[number] else { return }
         var money = 0
