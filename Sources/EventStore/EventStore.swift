@@ -20,6 +20,13 @@ package protocol EventStore: Sendable {
     ///   taken: load and decide again; `.resultUnknown` if the batch may or may not have been appended.
     func append(_ batch: Batch) async throws(EventStoreError)
 
+    /// Keeps everybody else from appending to a lane until `endTurn`, so that a writer which others
+    /// always outrun gets its turn. Waits until others have had theirs.
+    func takeTurn(in lane: Lane) async throws(EventStoreError)
+
+    /// Lets others append again. A turn also ends with the connection that took it.
+    func endTurn(in lane: Lane) async throws(EventStoreError)
+
     /// The balances at `time` of the accounts among `ids` that have events.
     func balances(
         of ids: [AccountID], at time: Timestamp

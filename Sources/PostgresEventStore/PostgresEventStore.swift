@@ -89,6 +89,18 @@ package struct PostgresEventStore: EventStore {
         }
     }
 
+    package func takeTurn(in lane: Lane) async throws(EventStoreError) {
+        try await reading { () throws(PostgresError) in
+            _ = try await writer(of: lane).execute(Statements.takeTurn, [.int8(lane.number)])
+        }
+    }
+
+    package func endTurn(in lane: Lane) async throws(EventStoreError) {
+        try await reading { () throws(PostgresError) in
+            _ = try await writer(of: lane).execute(Statements.endTurn, [.int8(lane.number)])
+        }
+    }
+
     package func heads() async throws(EventStoreError) -> [Lane: Int64] {
         try await reading { () throws(PostgresError) -> [Lane: Int64] in
             let rows = try await background.read([(Statements.heads, [])])[0]

@@ -56,6 +56,13 @@ enum Statements {
     static let forgetAnswers = PostgresStatement(
         "forget_answers", "SELECT coinledger.forget_answers($1, $2)")
 
+    /// The key of a lane's turn, which `append_events` shares; the first half is "coin".
+    private static let turn = "(1668246894, $1::int4)"
+
+    static let takeTurn = PostgresStatement("take_turn", "SELECT pg_advisory_lock\(turn)")
+
+    static let endTurn = PostgresStatement("end_turn", "SELECT pg_advisory_unlock\(turn)")
+
     static let append = PostgresStatement(
         "append",
         "SELECT coinledger.append_events("

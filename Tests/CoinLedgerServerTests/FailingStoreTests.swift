@@ -164,6 +164,8 @@ private struct FailingStore: EventStore, APIKeyStore {
         in _: Lane, at _: Timestamp, limit _: Int
     ) throws(EventStoreError) -> [AccountID] { throw error }
 
+    func takeTurn(in _: Lane) throws(EventStoreError) { throw error }
+    func endTurn(in _: Lane) throws(EventStoreError) { throw error }
     func heads() throws(EventStoreError) -> [Lane: Int64] { throw error }
 
     func accounts(

@@ -4,6 +4,7 @@ import EventLoop
 import EventStore
 import InMemoryEventStore
 import LedgerTestSupport
+import PostgresEventStore
 import TestSupport
 import Testing
 
@@ -218,6 +219,55 @@ private func grants(_ numbers: Range<Int>, to account: AccountID = "u1") throws 
             #expect(outcomes.count(where: \.isDone) == 1)
             #expect(outcomes.map(\.balance.production.paid) == [100, 100])
             #expect(try await expectSound(store) == [.appStore("T1"): 1])
+        }
+    }
+}
+
+@Suite struct `A writer that others outrun` {
+    @Test func `keeps them from its lane after a few attempts`() async throws {
+        try await withWriter { (store, writer) async throws in
+            store.fail(.conflict, .conflict)
+            #expect(try await writer.submit(.grant("T1", to: "u1", command: 1)).isDone)
+            #expect(store.turns == [])
+            store.fail(.conflict, .conflict, .conflict, .conflict, .conflict)
+            #expect(try await writer.submit(.grant("T2", to: "u1", command: 2)).isDone)
+            #expect(store.turns == ["take", "end"])
+            #expect(try await writer.submit(.grant("T3", to: "u1", command: 3)).isDone)
+            #expect(store.turns == ["take", "end"])
+        }
+    }
+
+    @Test func `lets them in again though it has failed`() async throws {
+        try await withWriter { (store, writer) async throws in
+            store.failAlways(.conflict)
+            let failure = try await writerFailure {
+                _ = try await writer.submit(.grant("T1", to: "u1", command: 1))
+            }
+            #expect(failure == .unavailable)
+            #expect(store.turns == ["take", "end"])
+        }
+    }
+
+    @Test func `has its turn in PostgreSQL, while an append of another waits`() async throws {
+        try await withPostgres { (database, loop) async throws in
+            try await withPostgresStore(of: database, on: loop) { (first) async throws in
+                try await withPostgresStore(of: database, on: loop) { (second) async throws in
+                    try await first.takeTurn(in: 0)
+                    async let outrun = Ledger(second, loop).submit(.grant("T1", to: "u1"))
+                    // A lane of its own isn't kept, and neither is the one who keeps.
+                    #expect(
+                        try await Ledger(second, loop).submit(.grant("T2", to: "u2")).isDone)
+                    #expect(
+                        try await Ledger(first, loop).submit(
+                            .grant("T3", to: "u1", command: 3)
+                        ).isDone)
+                    #expect(try await first.heads()[0] == 2)
+                    try await first.endTurn(in: 0)
+                    #expect(try await outrun.isDone)
+                    #expect(try await first.heads()[0] == 4)
+                    try await expectSound(first)
+                }
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ final class ScriptedStore: EventStore {
         var batchSizes: [Int] = []
         var loadedAccounts: [Set<AccountID>] = []
         var accountReads: [Int] = []
+        var turns: [String] = []
         var isHeld = false
         var held: [CheckedContinuation<Void, Never>] = []
         var whenHeld: [CheckedContinuation<Void, Never>] = []
@@ -50,6 +51,9 @@ final class ScriptedStore: EventStore {
     /// The accounts that each load asked for.
     var loadedAccounts: [Set<AccountID>] { state.withLock { $0.loadedAccounts } }
     var accountReads: [Int] { state.withLock { $0.accountReads } }
+
+    /// What was said of turns.
+    var turns: [String] { state.withLock { $0.turns } }
 
     func hold() { state.withLock { $0.isHeld = true } }
 
@@ -170,6 +174,16 @@ extension ScriptedStore {
         in lane: Lane, at time: Timestamp, limit: Int
     ) async throws(EventStoreError) -> [AccountID] {
         try await inner.accountsWithExpiredLots(in: lane, at: time, limit: limit)
+    }
+
+    func takeTurn(in lane: Lane) async throws(EventStoreError) {
+        state.withLock { $0.turns.append("take") }
+        try await inner.takeTurn(in: lane)
+    }
+
+    func endTurn(in lane: Lane) async throws(EventStoreError) {
+        state.withLock { $0.turns.append("end") }
+        try await inner.endTurn(in: lane)
     }
 
     func heads() async throws(EventStoreError) -> [Lane: Int64] { try await inner.heads() }

@@ -54,7 +54,7 @@ struct Decisions {
     }
 
     private mutating func decide(_ request: KeyedRequest) -> Decision {
-        if let known = answers[request.key] {
+        if !request.isDryRun, let known = answers[request.key] {
             guard known.requestSHA256 == request.requestSHA256 else { return .keyReused }
             let answer = Answer(status: Int(known.status), body: known.body)
             return .answered(Answered(answer: answer, isReplayed: true))

@@ -99,11 +99,26 @@ package actor LedgerWriter {
 
     /// Carries out one batch, however many attempts that takes within the limits, and answers it.
     private func commit(_ batch: [QueuedWork]) async {
+        var hasTurn = false
+        await commit(batch, &hasTurn)
+        guard hasTurn else { return }
+        do throws(EventStoreError) {
+            try await store.endTurn(in: lane)
+        } catch {
+            log.warning("turn not ended", ["lane": lane.number, "error": "\(error)"])
+        }
+    }
+
+    private func commit(_ batch: [QueuedWork], _ hasTurn: inout Bool) async {
         var conflicts = 0
         var isUnknown = false
         var unknownAttempts = 0
         while true {
             do throws(EventStoreError) {
+                if !hasTurn, conflicts >= limits.conflictsBeforeTurn {
+                    try await store.takeTurn(in: lane)
+                    hasTurn = true
+                }
                 let decisions = try await decide(batch)
                 try await append(decisions)
                 cautiousBatches = max(0, cautiousBatches - 1)

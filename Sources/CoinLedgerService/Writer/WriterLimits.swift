@@ -8,6 +8,8 @@ package struct WriterLimits: Sendable {
     package var cachedAccountsMax = 65_536
     /// How often a batch is decided again because something else was written meanwhile.
     package var conflictsMax = 50
+    /// After so many of them all others are kept from the lane until the batch is appended.
+    package var conflictsBeforeTurn = 3
     /// After a claim was found taken, for so many batches claims are looked for before appending.
     package var cautiousBatches = 32
     /// How often the fate of a commit whose answer was lost is asked for, and how long to wait

@@ -94,6 +94,9 @@ DECLARE
     changed bigint;
     written bigint;
 BEGIN
+    -- Whoever takes a turn keeps all others here. The first half of the key is "coin".
+    PERFORM pg_advisory_xact_lock_shared(1668246894, p_lane::int4);
+
     UPDATE coinledger.lanes
     SET position = position + coalesce(cardinality(p_payloads), 0)
     WHERE lane = p_lane AND position = p_expected_head;
