@@ -84,7 +84,8 @@ final class BenchmarkService {
         guard let now = Timestamp(milliseconds: Int64(time(nil)) * 1000) else {
             throw BenchmarkError("the clock is wrong")
         }
-        let made = APIKeyText.make(name: "bench", scopes: [.purchases, .read, .spends], at: now)
+        let made = APIKeyText.make(
+            name: "bench", scopes: [.purchases, .read, .spends, .grants], at: now)
         let configuration = try PostgresConfiguration(bench.connectionString("service"))
         let loop = bench.loop
         try bench.onLoop {

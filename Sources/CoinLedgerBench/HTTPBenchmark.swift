@@ -6,6 +6,7 @@ final class HTTPBenchmark {
     private var service: BenchmarkService?
     private var purchasesMade: Int64 = Int64(time(nil)) << 24
     private var spendRuns = 0
+    private var batchRuns = 0
     /// The rate of the last round, to sign neither too few nor far too many purchases.
     private var purchasesPerSecond = 8000.0
 
@@ -85,6 +86,47 @@ final class HTTPBenchmark {
             Figure("\(name).cpu", result.processorMicroseconds, "µs/request"),
         ]
     }
+
+    /// A campaign: requests of 10,000 gifts each, one after the other.
+    func batches() throws -> [Figure] {
+        let service = try running()
+        batchRuns += 1
+        let requests = 10 * bench.options.seconds
+        let begun = ContinuousClock.now
+        for request in 0..<requests {
+            var lines = ""
+            for line in 0..<HTTPBenchmark.batchLines {
+                let account =
+                    Int64(request * HTTPBenchmark.batchLines + line)
+                    % HTTPBenchmark.accountCount
+                lines += """
+                    {"command":"grant","accountId":"account-\(account)","coins":3,\
+                    "reason":"bench","idempotencyKey":"batch-\(batchRuns)-\(request)"}
+
+                    """
+            }
+            let file = try bench.writeFile("batch.ndjson", lines)
+            let answer = try bench.output(
+                of: "curl",
+                [
+                    "--silent", "--fail", "--data-binary", "@\(file)", "--header",
+                    "Content-Type: application/x-ndjson", "--header",
+                    "Authorization: Bearer \(service.key)", "\(service.url)/v1/batches",
+                ])
+            let granted = answer.split(separator: "\n").count { $0.contains("\"status\":201") }
+            guard granted == HTTPBenchmark.batchLines else {
+                throw BenchmarkError("\(granted) of a batch were granted: \(answer.prefix(500))")
+            }
+        }
+        let seconds = (ContinuousClock.now - begun) / .seconds(1)
+        return [
+            Figure(
+                "http.batch", Double(requests * HTTPBenchmark.batchLines) / seconds, "commands/s"),
+            Figure("http.batch.memory", try service.residentMegabytesMax(), "MB"),
+        ]
+    }
+
+    private static let batchLines = 10_000
 
     func lonePurchases() throws -> [Figure] {
         _ = try running()

@@ -19,6 +19,7 @@ struct Measurement {
             Measurement(name: "HTTP purchases", run: http.purchases),
             Measurement(name: "HTTP spends") { try http.spends(.uniform) },
             Measurement(name: "HTTP spends of one account") { try http.spends(.hot) },
+            Measurement(name: "HTTP batches", run: http.batches),
             Measurement(name: "pgbench select, 8 clients", run: pgbench.selectBy8),
             Measurement(name: "HTTP balances", run: http.balances),
             Measurement(name: "pgbench insert, 1 client", run: pgbench.insertBy1),

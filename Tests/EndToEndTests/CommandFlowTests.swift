@@ -1,4 +1,5 @@
 import Base
+import CoinLedger
 import TestSupport
 import Testing
 
@@ -158,6 +159,51 @@ import Testing
             #expect(answers.filter { $0.status == 201 }.count == 1)
             #expect(answers.filter { $0.code == "already_reversed" }.count == 19)
             #expect(try world.total() == 100)
+        }
+    }
+
+    @Test func `give coins that expire on time, which is recorded once`() async throws {
+        try await World.run { world throws in
+            _ = try world.give(10)
+            let soon = Timestamp(milliseconds: Shop.now() + 700)
+            let gift = try world.command(
+                "grants",
+                [
+                    "coins": 5, "reason": "x",
+                    "expiresAt": .string(try #require(soon).description),
+                ])
+            #expect(gift.json["balance"]?["total"] == 15)
+            let isGone = try eventually { try world.total() == 10 ? true : nil }
+            #expect(isGone == true)
+            #expect(try world.command("spends", ["coins": 11, "purpose": "x"]).status == 409)
+            func expire() throws -> String {
+                try Program.run(
+                    ["expire"], environment: ["COINLEDGER_DATABASE_URL": world.ledger.serviceURL]
+                ).output
+            }
+            #expect(try expire() == "5 coins of 1 lots in 1 accounts have expired\n")
+            #expect(try expire() == "0 coins of 0 lots in 0 accounts have expired\n")
+            #expect(
+                try world.ledger.count(
+                    "SELECT count(*) FROM coinledger.events WHERE type = 'CoinsExpired'") == 1)
+            // The service finds out that another process has written.
+            #expect(try world.command("spends", ["coins": 10, "purpose": "x"]).status == 201)
+            #expect(try world.audit().output.hasSuffix(" 0 findings\n"))
+        }
+    }
+
+    @Test func `follow the policy they are given`() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try write(
+            #"{"version": "p7", "consumption": "paid_first", "freeExpiry": null}"#,
+            to: folder.path + "/policy.json")
+        try await World.run(options: ["--policy", folder.path + "/policy.json"]) { world throws in
+            _ = try world.post(try world.shop.sell("com.nonchalant.consumable1"))
+            let spend = try world.command("spends", ["coins": 60, "purpose": "x"])
+            #expect(spend.json["policyVersion"] == "p7")
+            #expect(spend.json["coins"] == ["paid": 60, "free": 0, "total": 60])
+            #expect(spend.json["balance"]?["nextExpiry"] == .null)
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The program as a person calls it.
 @Suite(.timeLimit(.minutes(1))) struct `The command line` {
-    @Test(arguments: ["serve", "dev", "demo", "migrate", "keys", "audit"])
+    @Test(arguments: ["serve", "dev", "demo", "migrate", "keys", "expire", "audit"])
     func `explains each command in the same way`(name: String) async throws {
         try await blocking {
             let help = try Program.run(["help", name])
@@ -23,7 +23,7 @@ import Testing
         try await blocking {
             let help = try Program.run(["--help"])
             #expect(help.exit == .code(0))
-            for name in ["serve", "dev", "demo", "migrate", "keys", "audit"] {
+            for name in ["serve", "dev", "demo", "migrate", "keys", "expire", "audit"] {
                 #expect(help.output.contains("\n  \(name) "))
             }
             #expect(try Program.run(["help"]).output == help.output)
@@ -54,7 +54,9 @@ import Testing
         Mistake(arguments: ["dev", "--catalogue", "/nowhere"], naming: "/nowhere"),
         Mistake(arguments: ["dev", "--sandbox", "mix"], naming: "--sandbox"),
         Mistake(arguments: ["dev", "--log-level", "loud"], naming: "--log-level"),
+        Mistake(arguments: ["dev", "--policy", "/nowhere"], naming: "/nowhere"),
         Mistake(arguments: ["audit"], naming: "--database-url"),
+        Mistake(arguments: ["expire"], naming: "--database-url"),
         Mistake(arguments: ["migrate"], naming: "COINLEDGER_DATABASE_URL"),
         Mistake(
             arguments: ["migrate", "--lanes", "0"], naming: "--lanes", environment: database),
