@@ -12,7 +12,7 @@ struct AccountCache {
     private var youngWeight = 0
 
     /// Open lots that weigh as much as an account without any.
-    private static let lotsPerWeight = 8
+    private static let lotsPerWeight = 4
 
     init(weightMax: Int) { generationMax = max(1, weightMax / 2) }
 
