@@ -18,6 +18,18 @@ package struct Account: Hashable, Sendable {
         self.lotCount = lotCount
     }
 
+    /// Whether it has lots that haven't been read.
+    package var isPartial: Bool { production.isPartial || sandbox.isPartial }
+
+    /// Whether it can't tell what it has at `time`: some lots that haven't been read have expired.
+    package func isUncertain(at time: Timestamp) -> Bool {
+        Environment.allCases.contains { environment in
+            let purse = self[environment]
+            guard purse.isPartial, let expiry = purse.nextExpiry else { return false }
+            return expiry <= time
+        }
+    }
+
     package subscript(environment: Environment) -> Purse {
         get {
             switch environment {

@@ -27,6 +27,17 @@ package struct Command: Hashable, Sendable {
         case refund(RefundNotice)
         /// Only in the account `unclaimed`.
         case rememberRefund(RefundRemembered)
+
+        /// Whether it can take coins out of lots, or must know which there are.
+        package var needsLots: Bool {
+            switch self {
+            case .grantPurchase, .linkAppAccountToken, .give, .rememberRefund: false
+            case .adjust(let adjustment):
+                if case .add = adjustment.change { false } else { true }
+            case .spend, .reverseSpend, .hold, .captureHold, .releaseHold, .expireCoins, .refund:
+                true
+            }
+        }
     }
 }
 

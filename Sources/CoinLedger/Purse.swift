@@ -5,6 +5,8 @@ package struct Purse: Hashable, Sendable {
     package private(set) var free = Coins.zero
     private var paidLots = LotQueue(.paid)
     private var freeLots = LotQueue(.free)
+    /// Lots that were there before and haven't been read, if there are any.
+    private var unread: UnreadLots?
     /// Coins set aside, in the order in which that was done; expired ones stay for a while.
     package private(set) var holds: [Hold] = []
     /// What the store has said of refunds of each purchase, as far as it ever did.
@@ -21,6 +23,20 @@ package struct Purse: Hashable, Sendable {
         self.refunds = refunds
     }
 
+    /// A purse as it was kept, without its lots: enough to put coins in, but not to take any out.
+    package init(
+        paid: Coins, free: Coins, nextExpiry: Timestamp?, holds: [Hold],
+        refunds: [PurchaseKey: Refund]
+    ) {
+        (self.paid, self.free) = (paid, free)
+        if paid > .zero || free > .zero { unread = UnreadLots(nextExpiry: nextExpiry) }
+        self.holds = holds
+        self.refunds = refunds
+    }
+
+    /// Whether it has lots that haven't been read.
+    package var isPartial: Bool { unread != nil }
+
     /// Every lot with coins left: paid ones, then free ones.
     package var openLots: [OpenLot] { Array(paidLots.all) + Array(freeLots.all) }
 
@@ -35,7 +51,7 @@ package struct Purse: Hashable, Sendable {
 
     /// The earliest expiry of an open lot, recorded as expired or not.
     package var nextExpiry: Timestamp? {
-        [paidLots.nextExpiry, freeLots.nextExpiry].compactMap(\.self).min()
+        [paidLots.nextExpiry, freeLots.nextExpiry, unread?.nextExpiry].compactMap(\.self).min()
     }
 
     /// What spent coins are still owed, because their purchase was refunded.
@@ -100,6 +116,11 @@ package struct Purse: Hashable, Sendable {
         }
         return paid.adding(free) != nil
     }
+}
+
+/// What is known of lots that haven't been read. Their coins are in the purse's sums.
+private struct UnreadLots: Hashable, Sendable {
+    let nextExpiry: Timestamp?
 }
 
 /// What events do to a purse.

@@ -113,6 +113,8 @@ extension EventStoreError: CustomStringConvertible {
 package struct LoadRequest: Sendable {
     package let lane: Lane
     package var accounts: [AccountID] = []
+    /// Accounts that coins come into and nothing else: their lots needn't be read.
+    package var accountsWithoutLots: [AccountID] = []
     package var purchases: [PurchaseKey] = []
     package var tokens: [AppAccountToken] = []
     /// Spends that may have been reversed.

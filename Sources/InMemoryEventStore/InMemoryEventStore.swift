@@ -26,7 +26,9 @@ package actor InMemoryEventStore: EventStore {
         for spend in request.spends { facts.reversals[spend] = reversals[spend] }
         for lot in request.lots { facts.lots[lot] = lots[lot]?.lot }
         var accounts: [AccountID: Account] = [:]
-        for id in request.accounts { accounts[id] = self.accounts[id] }
+        for id in request.accounts + request.accountsWithoutLots {
+            accounts[id] = self.accounts[id]
+        }
         var answers: [IdempotencyKey: StoredAnswer] = [:]
         for key in request.keys { answers[key] = self.answers[key] }
         return Loaded(

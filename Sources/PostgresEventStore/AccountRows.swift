@@ -60,6 +60,36 @@ struct AccountRows {
     }
 }
 
+/// Rows of account states whose lots aren't read.
+struct AccountRowsWithoutLots {
+    private let rows: PostgresRows
+
+    init(_ rows: PostgresRows) { self.rows = rows }
+
+    func accounts() throws(PostgresError) -> [AccountID: Account] {
+        var accounts: [AccountID: Account] = [:]
+        for row in 0..<rows.count {
+            // Hardly anybody has any.
+            let details = try rows.isNull(row, 3) ? nil : rows.details(row, 3)
+            accounts[try rows.account(row, 0)] = Account(
+                version: try rows.int8(row, 1),
+                production: try purse(row, 4, 8, details?.production),
+                sandbox: try purse(row, 6, 9, details?.sandbox),
+                lotCount: try rows.int8(row, 2))
+        }
+        return accounts
+    }
+
+    private func purse(
+        _ row: Int, _ coins: Int, _ expiry: Int, _ details: AccountDetails.PurseDetails?
+    ) throws(PostgresError) -> Purse {
+        Purse(
+            paid: try rows.coins(row, coins), free: try rows.coins(row, coins + 1),
+            nextExpiry: try rows.optionalInstant(row, expiry), holds: details?.holds ?? [],
+            refunds: details?.refunds ?? [:])
+    }
+}
+
 /// Rows of what a balance shows.
 struct BalanceRows {
     private let rows: PostgresRows

@@ -9,7 +9,7 @@ struct LoadReads {
     init(_ request: LoadRequest) { self.request = request }
 
     private enum Part: CaseIterable {
-        case accounts, purchases, tokens, spends, lots, keys
+        case accounts, accountsWithoutLots, purchases, tokens, spends, lots, keys
     }
 
     var queries: [(PostgresStatement, [PostgresValue])] {
@@ -22,6 +22,11 @@ struct LoadReads {
         switch part {
         case .accounts where !request.accounts.isEmpty:
             (Statements.accounts, [.textArray(request.accounts.map(\.text))])
+        case .accountsWithoutLots where !request.accountsWithoutLots.isEmpty:
+            (
+                Statements.accountsWithoutLots,
+                [.textArray(request.accountsWithoutLots.map(\.text))]
+            )
         case .purchases where !request.purchases.isEmpty:
             (Statements.claims, [.textArray(request.purchases.map(\.transactionID.text))])
         case .tokens where !request.tokens.isEmpty:
@@ -50,7 +55,7 @@ struct LoadReads {
                     .textArray(request.keys.map(\.text)),
                 ]
             )
-        case .accounts, .purchases, .tokens, .spends, .lots, .keys: nil
+        case .accounts, .accountsWithoutLots, .purchases, .tokens, .spends, .lots, .keys: nil
         }
     }
 
@@ -64,7 +69,10 @@ struct LoadReads {
         var answers: [IdempotencyKey: StoredAnswer] = [:]
         for (part, rows) in zip(parts, results.dropFirst()) {
             switch part {
-            case .accounts: accounts = try AccountRows(rows).accounts()
+            case .accounts:
+                accounts.merge(try AccountRows(rows).accounts()) { $1 }
+            case .accountsWithoutLots:
+                accounts.merge(try AccountRowsWithoutLots(rows).accounts()) { $1 }
             case .purchases:
                 let claims = try ClaimRows(rows).claims()
                 facts.claims = claims.granted

@@ -26,6 +26,15 @@ extension Statements {
         SELECT \(openLotColumns) FROM coinledger.lots WHERE account = ANY ($1) AND is_open
         """)
 
+    static let accountsWithoutLots = PostgresStatement(
+        "accounts_without_lots",
+        """
+        SELECT account, version, lot_count, details, paid, free, sandbox_paid, sandbox_free,
+            next_expiry, sandbox_next_expiry
+        FROM coinledger.accounts
+        WHERE account = ANY ($1)
+        """)
+
     static let laneAccounts = PostgresStatement(
         "lane_accounts",
         """

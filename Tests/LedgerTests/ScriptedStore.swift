@@ -92,7 +92,7 @@ final class ScriptedStore: EventStore {
 
     func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded {
         let fault: EventStoreError? = state.withLock { state in
-            state.loadedAccounts.append(Set(request.accounts))
+            state.loadedAccounts.append(Set(request.accounts + request.accountsWithoutLots))
             return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
         }
         if let fault { throw fault }

@@ -16,7 +16,7 @@ struct AccountCache {
 
     init(weightMax: Int) { generationMax = max(1, weightMax / 2) }
 
-    func contains(_ id: AccountID) -> Bool { young[id] != nil || old[id] != nil }
+    subscript(id: AccountID) -> Account? { young[id] ?? old[id] }
 
     /// Hands a state over, so that it can be changed in place; nil if it isn't known.
     mutating func take(_ id: AccountID) -> Account? {

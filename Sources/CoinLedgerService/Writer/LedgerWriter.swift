@@ -160,17 +160,11 @@ package actor LedgerWriter {
 
     private func decide(_ batch: [QueuedWork]) async throws(EventStoreError) -> Decisions {
         var needed = NeededFacts()
-        for work in batch { needed.add(work, isCached: cache.contains) }
+        for work in batch { needed.add(work, cached: { cache[$0] }) }
         let knownHead = head
         var loaded: Loaded?
         if knownHead == nil || needed.mustBeLoaded(withClaims: cautiousBatches > 0) {
-            let found = try await store.load(needed.loadRequest(in: lane))
-            // A head that has moved means that cached accounts may be old.
-            if let knownHead, knownHead != found.head { throw .conflict }
-            if !found.facts.claims.isEmpty || !found.answers.isEmpty {
-                cautiousBatches = limits.cautiousBatches
-            }
-            loaded = found
+            loaded = try await load(&needed, for: batch)
         }
         let accounts = loaded?.accounts ?? [:]
         var decisions = Decisions(
@@ -178,11 +172,33 @@ package actor LedgerWriter {
             facts: loaded?.facts ?? Facts(), answers: loaded?.answers ?? [:])
         for work in batch {
             if let id = work.command?.account, decisions.lacks(id) {
-                decisions.add(id, cache.take(id) ?? accounts[id] ?? .new)
+                // What was read just now may have lots that aren't in memory.
+                let cached = cache.take(id)
+                decisions.add(id, accounts[id] ?? cached ?? .new)
             }
             decisions.decide(work)
         }
         return decisions
+    }
+
+    private func load(
+        _ needed: inout NeededFacts, for batch: [QueuedWork]
+    ) async throws(EventStoreError) -> Loaded {
+        let knownHead = head
+        let found = try await store.load(needed.loadRequest(in: lane))
+        // A head that has moved means that cached accounts may be old.
+        if let knownHead, knownHead != found.head { throw .conflict }
+        if !found.facts.claims.isEmpty || !found.answers.isEmpty {
+            cautiousBatches = limits.cautiousBatches
+        }
+        var isEnough = true
+        for command in batch.compactMap(\.command)
+        where found.accounts[command.account]?.isUncertain(at: command.time) == true {
+            needed.addLots(of: command.account)
+            isEnough = false
+        }
+        // Once more at most: with their lots no accounts are uncertain.
+        return isEnough ? found : try await load(&needed, for: batch)
     }
 
     private func append(_ decisions: Decisions) async throws(EventStoreError) {

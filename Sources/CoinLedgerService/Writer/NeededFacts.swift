@@ -4,6 +4,7 @@ import EventStore
 /// What has to be read before a batch can be decided.
 struct NeededFacts {
     private var accounts: Set<AccountID> = []
+    private var accountsWithoutLots: Set<AccountID> = []
     private var purchases: Set<PurchaseKey> = []
     private var tokens: Set<AppAccountToken> = []
     private var spends: Set<EventID> = []
@@ -14,17 +15,25 @@ struct NeededFacts {
     /// Whether there is something that can't be done without. Claims on purchases and keys can, if
     /// need be: `append` refuses those that are taken.
     func mustBeLoaded(withClaims: Bool) -> Bool {
-        !accounts.isEmpty || !tokens.isEmpty || !spends.isEmpty || isRefundRemembered
+        !accounts.isEmpty || !accountsWithoutLots.isEmpty || !tokens.isEmpty || !spends.isEmpty
+            || isRefundRemembered
             || (withClaims && !(purchases.isEmpty && keys.isEmpty))
     }
 
-    mutating func add(_ work: QueuedWork, isCached: (AccountID) -> Bool) {
+    /// Asks for the lots of an account that was to be read without.
+    mutating func addLots(of id: AccountID) {
+        accounts.insert(id)
+        accountsWithoutLots.remove(id)
+    }
+
+    /// - Parameter cached: what is known of an account already.
+    mutating func add(_ work: QueuedWork, cached: (AccountID) -> Account?) {
         if case .keyed(let request, _) = work {
             // Nothing is written by a dry run, so that nothing would refuse a taken key.
             if !request.isDryRun { keys.insert(request.key) }
         }
         guard let command = work.command else { return }
-        if !isCached(command.account) { accounts.insert(command.account) }
+        add(command, cached(command.account))
         switch command.action {
         case .grantPurchase(let grant):
             purchases.formUnion(grant.purchase.claimedKeys)
@@ -42,9 +51,20 @@ struct NeededFacts {
         }
     }
 
+    private mutating func add(_ command: Command, _ known: Account?) {
+        let id = command.account
+        if let known, !known.isPartial { return }
+        if command.action.needsLots || known?.isUncertain(at: command.time) == true {
+            addLots(of: id)
+        } else if known == nil, !accounts.contains(id) {
+            accountsWithoutLots.insert(id)
+        }
+    }
+
     func loadRequest(in lane: Lane) -> LoadRequest {
         var request = LoadRequest(lane: lane)
         request.accounts = Array(accounts)
+        request.accountsWithoutLots = Array(accountsWithoutLots)
         request.purchases = Array(purchases)
         request.tokens = Array(tokens)
         request.spends = Array(spends)
