@@ -120,7 +120,7 @@ import Testing
                 balances: BalanceReader(store: store, executor: loop, clock: { now }),
                 rules: { rules },
                 refunds: RefundService(
-                    ledger: ledger, policy: { rules.policy }, clock: { now }),
+                    ledger: ledger, policy: { rules.policy }, clock: { now }, log: .none),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }), metrics: metrics,
                 log: .none, clock: { now }, isReady: { false }))

@@ -3,6 +3,7 @@ import CoinLedgerService
 import EventLoop
 import EventStore
 import LedgerTestSupport
+import Telemetry
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ private func withRefunds(
         let ledger = Ledger(store, loop)
         try await body(
             store, ledger,
-            RefundService(ledger: ledger, policy: { policy }, clock: { .noon }))
+            RefundService(ledger: ledger, policy: { policy }, clock: { .noon }, log: .none))
     }
 }
 

@@ -40,7 +40,7 @@ final class RequestLoop: Sendable {
                 balances: BalanceReader(store: store, executor: loop, clock: SystemClock.now),
                 rules: { rules },
                 refunds: RefundService(
-                    ledger: ledger, policy: { rules.policy }, clock: SystemClock.now),
+                    ledger: ledger, policy: { rules.policy }, clock: SystemClock.now, log: log),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }),
                 metrics: metrics, log: log, clock: SystemClock.now,

@@ -1,22 +1,25 @@
 package import CoinLedger
 import EventStore
+package import Telemetry
 
 /// Carries out the store's word on the refund of a purchase, whoever has it.
 package struct RefundService: Sendable {
     private let ledger: Ledger
     private let policy: @Sendable () -> LedgerPolicy
     private let clock: @Sendable () -> Timestamp
+    private let log: Log
 
     /// How often a purchase may change hands while its refund is under way.
     private static let attemptsMax = 5
 
     package init(
         ledger: Ledger, policy: @escaping @Sendable () -> LedgerPolicy,
-        clock: @escaping @Sendable () -> Timestamp
+        clock: @escaping @Sendable () -> Timestamp, log: Log
     ) {
         self.ledger = ledger
         self.policy = policy
         self.clock = clock
+        self.log = log
     }
 
     /// The store's word.
@@ -55,7 +58,7 @@ package struct RefundService: Sendable {
             do throws(EventStoreError) {
                 claim = try await ledger.store.claims(on: [key]).granted[key]
             } catch {
-                throw .unavailable
+                throw failure(error)
             }
             let result =
                 if let claim { try await refund(claim, notice) } else { try await remember(notice) }
@@ -85,14 +88,19 @@ package struct RefundService: Sendable {
         _ claim: PurchaseClaim
     ) async throws(Failure) -> (PurchaseKey, [Lot]) {
         do throws(EventStoreError) {
-            guard let stored = try await ledger.store.event(claim.grant) else { throw .corrupt("") }
-            guard case .coinsGranted(let granted) = try? EventCodec.decode(stored),
+            guard let stored = try await ledger.store.event(claim.grant),
+                case .coinsGranted(let granted) = try? EventCodec.decode(stored),
                 case .purchase(let key) = granted.source
-            else { throw .corrupt("") }
+            else { throw .corrupt("event \(claim.grant) grants no purchase") }
             return (key, granted.lots)
         } catch {
-            throw .unavailable
+            throw failure(error)
         }
+    }
+
+    private func failure(_ error: EventStoreError) -> Failure {
+        log.error("refund not carried out", ["error": "\(error)"])
+        return .unavailable
     }
 
     /// Nil if somebody has got the purchase meanwhile.

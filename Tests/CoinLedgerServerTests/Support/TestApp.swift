@@ -46,7 +46,8 @@ final class TestApp: Sendable {
                 ledger: ledger, receipts: try ReceiptService.test(ledger, metrics, clock: clock),
                 balances: BalanceReader(store: store, executor: loop, clock: clock),
                 rules: { rules },
-                refunds: RefundService(ledger: ledger, policy: { rules.policy }, clock: clock),
+                refunds: RefundService(
+                    ledger: ledger, policy: { rules.policy }, clock: clock, log: .none),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
                 keys: KeyRing(
                     store: FixedKeys(keys: made.map(\.1.key) + [all.key]),
