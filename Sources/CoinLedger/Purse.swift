@@ -29,7 +29,9 @@ package struct Purse: Hashable, Sendable {
         refunds: [PurchaseKey: Refund]
     ) {
         (self.paid, self.free) = (paid, free)
-        if paid > .zero || free > .zero { unread = UnreadLots(nextExpiry: nextExpiry) }
+        if paid > .zero || free > .zero || nextExpiry != nil {
+            unread = UnreadLots(nextExpiry: nextExpiry)
+        }
         self.holds = holds
         self.refunds = refunds
     }

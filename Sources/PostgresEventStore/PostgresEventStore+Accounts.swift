@@ -9,15 +9,13 @@ extension PostgresEventStore {
         of ids: [AccountID], at time: Timestamp
     ) async throws(EventStoreError) -> [AccountID: AccountBalance] {
         try await reading { () throws(PostgresError) -> [AccountID: AccountBalance] in
-            let query = (Statements.balances, [PostgresValue.textArray(ids.map(\.text))])
-            let found = try BalanceRows(try await readers.read([query])[0], at: time).balances()
-            var balances = found.compactMapValues(\.self)
-            let others = found.filter { $0.value == nil }.map(\.key)
-            if !others.isEmpty {
-                for (id, account) in try await accounts(others) {
-                    balances[id] = account.balance(at: time)
-                }
-            }
+            let query = (Statements.accountsWithoutLots, [PostgresValue.textArray(ids.map(\.text))])
+            var found = try AccountRowsWithoutLots(try await readers.read([query])[0]).accounts()
+            let others = found.filter { $0.value.isUncertain(at: time) }.map(\.key)
+            if !others.isEmpty { found.merge(try await accounts(others)) { $1 } }
+            var balances: [AccountID: AccountBalance] = [:]
+            balances.reserveCapacity(found.count)
+            for (id, account) in found { balances[id] = account.balance(at: time) }
             return balances
         }
     }

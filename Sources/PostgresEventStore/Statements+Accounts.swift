@@ -51,15 +51,6 @@ extension Statements {
         ) AS open_lots
         """)
 
-    static let balances = PostgresStatement(
-        "balances",
-        """
-        SELECT account, version, paid, free, sandbox_paid, sandbox_free, next_expiry,
-            sandbox_next_expiry, details
-        FROM coinledger.accounts
-        WHERE account = ANY ($1)
-        """)
-
     private static let lotColumns =
         """
         lots.account, lots.number, lots.lane, lots.position, lots.environment, lots.kind,

@@ -36,7 +36,7 @@ package struct AccountHistory: Sendable {
                 if case .at(let time) = end, stored.recordedAt > time {
                     return State(account: state, recordedAt: recordedAt)
                 }
-                state.evolve(try decode(stored), id: stored.id)
+                state.evolve(try stored.decoded(), id: stored.id)
                 recordedAt = stored.recordedAt
                 if end == .event(stored.id) { return State(account: state, recordedAt: recordedAt) }
             }
@@ -44,13 +44,5 @@ package struct AccountHistory: Sendable {
         }
         if case .event = end { return nil }
         return State(account: state, recordedAt: recordedAt)
-    }
-
-    private func decode(_ stored: StoredEvent) throws(EventStoreError) -> Event {
-        do throws(EventCodec.Unreadable) {
-            return try EventCodec.decode(stored)
-        } catch {
-            throw .corrupt("event \(stored.id): \(error)")
-        }
     }
 }

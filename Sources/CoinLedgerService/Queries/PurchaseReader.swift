@@ -47,12 +47,12 @@ package struct PurchaseReader: Sendable {
         guard let stored = try await store.event(claim.grant) else {
             throw .corrupt("event \(claim.grant) is missing")
         }
-        guard case .coinsGranted(let grant) = try decode(stored), stored.version > 1,
+        guard case .coinsGranted(let grant) = try stored.decoded(), stored.version > 1,
             case .purchase(let granted) = grant.source
         else { throw .corrupt("event \(claim.grant) grants no purchase") }
         let before = try await store.events(
             of: claim.account, after: stored.version - 2, limit: 1, where: .all)
-        guard let first = before.first, case .purchaseRecorded(let purchase) = try decode(first)
+        guard let first = before.first, case .purchaseRecorded(let purchase) = try first.decoded()
         else { throw .corrupt("no purchase is recorded before event \(claim.grant)") }
         let account = try await store.account(claim.account) ?? .new
         var lots: [StoredLot] = []
@@ -81,7 +81,7 @@ package struct PurchaseReader: Sendable {
                 of: granted.claim.account, after: version, limit: PurchaseReader.pageSize,
                 where: filter)
             for stored in page {
-                let coins = try decode(stored).used(of: lot.number)
+                let coins = try stored.decoded().used(of: lot.number)
                 guard coins != 0 else { continue }
                 uses.append(
                     Use(
@@ -92,14 +92,6 @@ package struct PurchaseReader: Sendable {
             version = last.version
         }
         return Array(uses.prefix(limit))
-    }
-
-    private func decode(_ stored: StoredEvent) throws(EventStoreError) -> Event {
-        do throws(EventCodec.Unreadable) {
-            return try EventCodec.decode(stored)
-        } catch {
-            throw .corrupt("event \(stored.id): \(error)")
-        }
     }
 }
 
