@@ -19,6 +19,8 @@ package struct PurchaseReader: Sendable {
         package let purchase: PurchaseRecorded
         package let grant: CoinsGranted
         package let grantedAt: Timestamp
+        /// Which event of its account the grant is.
+        let grantVersion: Int64
         /// What the store has said of refunds; nil if nothing.
         package let refund: Refund?
         /// As they are now, in the order of the grant.
@@ -55,14 +57,14 @@ package struct PurchaseReader: Sendable {
         guard let first = before.first, case .purchaseRecorded(let purchase) = try first.decoded()
         else { throw .corrupt("no purchase is recorded before event \(claim.grant)") }
         let account = try await store.account(claim.account) ?? .new
-        var lots: [StoredLot] = []
-        for lot in grant.lots {
-            lots += try await store.lots(
-                of: claim.account, after: lot.number - 1, limit: 1, openOnly: false)
-        }
+        // The lots of one grant are numbered on.
+        let lots = try await store.lots(
+            of: claim.account, after: (grant.lots.first?.number ?? 1) - 1, limit: grant.lots.count,
+            openOnly: false)
         return .granted(
             Granted(
                 claim: claim, purchase: purchase, grant: grant, grantedAt: stored.recordedAt,
+                grantVersion: stored.version,
                 refund: account[granted.environment].refunds[granted], lots: lots))
     }
 
@@ -71,11 +73,10 @@ package struct PurchaseReader: Sendable {
         of granted: Granted, limit: Int
     ) async throws(EventStoreError) -> [Use] {
         guard let lot = granted.grant.lots.first(where: { $0.kind == .paid }) else { return [] }
-        guard let grant = try await store.event(granted.claim.grant) else { return [] }
         var filter = EventFilter()
         filter.types = PurchaseReader.typesOfUses
         var uses: [Use] = []
-        var version = grant.version
+        var version = granted.grantVersion
         while uses.count < limit {
             let page = try await store.events(
                 of: granted.claim.account, after: version, limit: PurchaseReader.pageSize,

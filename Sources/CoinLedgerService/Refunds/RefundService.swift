@@ -89,7 +89,7 @@ package struct RefundService: Sendable {
     ) async throws(Failure) -> (PurchaseKey, [Lot]) {
         do throws(EventStoreError) {
             guard let stored = try await ledger.store.event(claim.grant),
-                case .coinsGranted(let granted) = try? EventCodec.decode(stored),
+                case .coinsGranted(let granted) = try stored.decoded(),
                 case .purchase(let key) = granted.source
             else { throw .corrupt("event \(claim.grant) grants no purchase") }
             return (key, granted.lots)
