@@ -86,7 +86,7 @@ extension LedgerDatabase {
     fileprivate func reopen() throws { try alter("DATABASE %I CONNECTION LIMIT -1") }
 
     /// Has the service's sessions be of a database that is a standby, or not any more.
-    fileprivate func setReadOnly(_ isReadOnly: Bool) throws {
+    func setReadOnly(_ isReadOnly: Bool) throws {
         try alter(
             "ROLE \(LedgerDatabase.serviceRole) IN DATABASE %I "
                 + "SET default_transaction_read_only = \(isReadOnly)")

@@ -18,14 +18,16 @@ final class Load: Sendable {
     }
 
     private let world: World
+    private let proof: ViewerApp.Proof
     private let progress = Lock(Progress())
     private let ports: Lock<[UInt16]>
 
     /// Between two attempts of a client whose service is away.
     private static let pauseMicroseconds: UInt32 = 3000
 
-    init(_ world: World, clients: Int = 8) {
+    init(_ world: World, clients: Int = 8, proof: ViewerApp.Proof = .signedTransaction) {
         self.world = world
+        self.proof = proof
         ports = Lock(world.services.map(\.port))
         progress.withLock { $0.clientsAtWork = clients }
         for client in 0..<clients {
@@ -66,7 +68,8 @@ final class Load: Sendable {
             guard let sale = try? world.shop.sell("coins100", { $0.device = device }) else {
                 return
             }
-            let question = world.posting(sale.signedTransaction, to: "load-\(client % 5)")
+            let receipt = proof == .appReceipt ? sale.receipt : sale.signedTransaction
+            let question = world.posting(receipt, to: "load-\(client % 5)")
             var attempts = 0
             while !isStopped {
                 attempts += 1

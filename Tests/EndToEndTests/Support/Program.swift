@@ -97,6 +97,8 @@ func eventually<Value>(seconds: Double = 30, _ ask: () throws -> Value?) rethrow
     }
 }
 
+func sleepMilliseconds(_ milliseconds: UInt32) { usleep(milliseconds * 1000) }
+
 /// Seconds of a clock that never goes back.
 func monotonicSeconds() -> Double {
     var time = timespec()

@@ -40,6 +40,14 @@ final class ServiceProcess: Sendable {
         return ServiceProcess(process, port, log)
     }
 
+    /// The most memory it has held at any time.
+    var memoryBytesMax: Int {
+        let line = contents("/proc/\(process.processID)/status").split(separator: "\n")
+            .first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first).flatMap { Int($0) }.map { $0 << 10 }
+            ?? .max
+    }
+
     private static func listeningPort(_ log: String) -> UInt16? {
         guard let line = log.split(separator: "\n").first(where: { $0.contains("listening url=") }),
             log.contains("\n"), let colon = line.lastIndex(of: ":")

@@ -16,14 +16,22 @@ struct World: Sendable {
     private let verifierURL: String?
     private let environment: [String: String]
 
-    static let catalogue = """
-        {"version": "test-1", "bundleIds": ["com.nonchalant"], "products": [
+    static let catalogue = catalogueText(version: "test-1", more: "")
+
+    /// With a product that the other one lacks.
+    static let catalogueWithMore = catalogueText(
+        version: "test-2", more: #", {"productId": "coins1000", "paid": 1000}"#)
+
+    private static func catalogueText(version: String, more: String) -> String {
+        """
+        {"version": "\(version)", "bundleIds": ["com.nonchalant"], "products": [
           {"productId": "coins100", "paid": 100},
           {"productId": "coins500", "paid": 500},
           {"productId": "com.nonchalant.consumable1", "paid": 100, "bonus": 10},
-          {"productId": "coins90_old", "paid": 90, "validUntil": "2020-01-01T00:00:00Z"}
+          {"productId": "coins90_old", "paid": 90, "validUntil": "2020-01-01T00:00:00Z"}\(more)
         ], "stamps": [{"stampId": "heart", "coins": 30}]}
         """
+    }
 
     /// `with`, on a thread that nobody else needs.
     static func run(
