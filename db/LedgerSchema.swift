@@ -26,6 +26,7 @@ package enum LedgerSchema {
                 PackageResources.api_keys_sql,
                 PackageResources.lots_sql,
                 PackageResources.spend_reversals_sql,
+                PackageResources.orders_sql,
                 PackageResources.idempotency_answers_sql,
                 PackageResources.create_lanes_sql,
                 PackageResources.append_events_sql,

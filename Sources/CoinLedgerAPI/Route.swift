@@ -11,6 +11,8 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     case releaseHold
     case batch
     case linkAppAccountToken
+    case recordConsent
+    case consent
     case accountEvents
     case accountLots
     case event
@@ -27,8 +29,9 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .submitReceipt, .spend, .grant, .reverseSpend, .adjust, .hold, .captureHold,
             .releaseHold, .batch, .refund:
             "POST"
-        case .linkAppAccountToken: "PUT"
-        case .balance, .accountEvents, .accountLots, .event, .transaction, .consumption, .alive,
+        case .linkAppAccountToken, .recordConsent: "PUT"
+        case .consent, .balance, .accountEvents, .accountLots, .event, .transaction, .consumption,
+            .alive,
             .ready, .metrics, .openAPI:
             "GET"
         }
@@ -48,6 +51,7 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .releaseHold: "/v1/accounts/{accountId}/holds/{holdId}/release"
         case .batch: "/v1/batches"
         case .linkAppAccountToken: "/v1/accounts/{accountId}/app-account-token"
+        case .recordConsent, .consent: "/v1/accounts/{accountId}/consent"
         case .accountEvents: "/v1/accounts/{accountId}/events"
         case .accountLots: "/v1/accounts/{accountId}/lots"
         case .event: "/v1/events/{eventId}"
@@ -70,7 +74,8 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .accountEvents: ["type", "from", "until", "after", "limit"]
         case .accountLots: ["openOnly", "after", "limit"]
         case .transaction, .consumption: ["environment"]
-        case .submitReceipt, .linkAppAccountToken, .event, .refund, .alive, .ready, .metrics,
+        case .submitReceipt, .linkAppAccountToken, .recordConsent, .consent, .event, .refund,
+            .alive, .ready, .metrics,
             .openAPI:
             []
         }
@@ -84,7 +89,8 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .alive, .ready, .metrics, .openAPI: false
         case .submitReceipt, .spend, .balance, .grant, .reverseSpend, .adjust, .hold, .captureHold,
-            .releaseHold, .batch, .linkAppAccountToken, .accountEvents, .accountLots, .event,
+            .releaseHold, .batch, .linkAppAccountToken, .recordConsent, .consent, .accountEvents,
+            .accountLots, .event,
             .transaction, .consumption, .refund:
             true
         }

@@ -108,6 +108,10 @@ package final class CoinLedgerApp: Sendable {
                 try await account(segments, request, .purchases), request)
         case .linkAppAccountToken:
             return try await linkToken(try await account(segments, request, .purchases), request)
+        case .recordConsent:
+            return try await recordConsent(
+                try await account(segments, request, .purchases), request)
+        case .consent: return try await consent(try await account(segments, request, .read))
         case .balance:
             return try await balance(try await account(segments, request, .read), request, query)
         case .accountEvents:

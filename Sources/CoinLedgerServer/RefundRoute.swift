@@ -120,7 +120,8 @@ extension Event {
                 .init("debtCleared", .integer(event.debtCleared.amount)),
             ]
         case .purchaseRecorded, .coinsGranted, .appAccountTokenLinked, .coinsSpent, .spendReversed,
-            .coinsExpired, .coinsAdjusted, .coinsHeld, .holdReleased, .debtPaid, .refundRemembered:
+            .coinsExpired, .coinsAdjusted, .coinsHeld, .holdReleased, .debtPaid, .refundRemembered,
+            .consentRecorded, .orderRecorded:
             []
         }
     }

@@ -119,6 +119,16 @@ extension TestBatch {
         }
     }
 
+    func consent(_ isGiven: Bool, of account: AccountID) -> TestBatch {
+        with(.consentRecorded(ConsentRecorded(isGiven: isGiven)), of: account)
+    }
+
+    func order(_ id: OrderID, _ purchases: OrderedPurchase...) -> TestBatch {
+        let next = with(
+            .orderRecorded(OrderRecorded(id: id, purchases: purchases)), of: .unclaimed)
+        return next.changing { $0.orders[id] = next.lastEvent }
+    }
+
     func answer(_ key: IdempotencyKey, _ body: String, at time: Timestamp = .noon) -> TestBatch {
         changing { batch in
             batch.answers[key] = StoredAnswer(
