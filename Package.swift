@@ -52,7 +52,8 @@ let package = Package(
 
         // Row 1.
         library("EventStore", ["Base", "CoinLedger"]),
-        library("AppStoreConnection", ["Base", "AppStore", "Telemetry", "CCurl"]),
+        library(
+            "AppStoreConnection", ["Base", "AppStore", "Telemetry", "CCurl", "COpenSSL"]),
 
         // Row 2.
         library(

@@ -26,7 +26,7 @@ package struct Command: Hashable, Sendable {
         case expireCoins
         case refund(RefundNotice)
         /// Only in the account `unclaimed`.
-        case rememberRefund(RefundRemembered)
+        case rememberRefund(RefundWord)
         case recordConsent(ConsentRecorded)
         /// Only in the account `unclaimed`.
         case recordOrder(OrderRecorded)
@@ -234,10 +234,10 @@ package struct Facts: Hashable, Sendable {
 
 /// A store's word that was remembered, and the event that did so.
 package struct RememberedRefund: Hashable, Sendable {
-    package let refund: RefundRemembered
+    package let refund: RefundWord
     package let event: EventID
 
-    package init(refund: RefundRemembered, event: EventID) {
+    package init(refund: RefundWord, event: EventID) {
         self.refund = refund
         self.event = event
     }

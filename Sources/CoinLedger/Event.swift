@@ -14,7 +14,7 @@ package enum Event: Hashable, Sendable {
     case purchaseRefunded(PurchaseRefunded)
     case refundReversed(RefundReversed)
     case debtPaid(DebtPaid)
-    case refundRemembered(RefundRemembered)
+    case refundRemembered(RefundWord)
     case consentRecorded(ConsentRecorded)
     case orderRecorded(OrderRecorded)
 }
@@ -247,10 +247,11 @@ package struct DebtPaid: Hashable, Sendable {
     }
 }
 
-/// The store's word on a purchase that hadn't been granted, in the account of such purchases.
-package struct RefundRemembered: Hashable, Sendable {
+/// The store's word on refunds of a purchase. Where the purchase hadn't been granted, it's remembered
+/// as an event of the account of such purchases.
+package struct RefundWord: Hashable, Sendable {
     package let purchase: PurchaseKey
-    /// In thousandths of a percent; 0 for a reversal.
+    /// What is refunded by now, in thousandths of a percent; 0 for a reversal.
     package let percentage: Int64
     package let signedAt: Timestamp
 

@@ -107,7 +107,7 @@ package enum EventCodec {
     /// The payload of a `RefundRemembered` alone, as a purchase that nobody has points at it.
     package static func refundRemembered(
         _ payload: [UInt8]
-    ) throws(Unreadable) -> RefundRemembered {
+    ) throws(Unreadable) -> RefundWord {
         try readable(EventType.refundRemembered.rawValue, 1) { () throws(PayloadError) in
             try refundRemembered(try Payload(payload))
         }

@@ -111,7 +111,7 @@ extension TestBatch {
         let key = PurchaseKey.appStore(id)
         let next = with(
             .refundRemembered(
-                RefundRemembered(purchase: key, percentage: percentage, signedAt: signedAt)),
+                RefundWord(purchase: key, percentage: percentage, signedAt: signedAt)),
             of: .unclaimed)
         return next.changing { batch in
             batch.remembered[key] = next.lastEvent

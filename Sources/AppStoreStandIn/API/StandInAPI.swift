@@ -171,6 +171,13 @@ extension RequestError {
             self.init(
                 status: 404, code: "unknown_transaction",
                 message: "The stand-in never sold this transaction.")
+        case .wrongState(let state):
+            self.init(
+                status: 409, code: "wrong_state",
+                message: "The transaction is \(state.rawValue).")
+        case .notRefunded:
+            self.init(
+                status: 409, code: "not_refunded", message: "The transaction isn't refunded.")
         case .full:
             self.init(
                 status: 507, code: "full", message: "The stand-in has no room for more sales.")

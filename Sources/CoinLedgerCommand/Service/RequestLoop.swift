@@ -31,12 +31,16 @@ final class RequestLoop: Sendable {
         let (options, metrics, log) = (shared.options, shared.metrics, shared.options.log)
         let ledger = shared.ledger.reading(from: store)
         let (policy, rules) = (options.policy, options.rules)
+        let telemetry = ReceiptTelemetry(metrics)
         let app = CoinLedgerApp(
             .init(
                 ledger: ledger,
                 receipts: ReceiptService(
-                    ledger: ledger, policy: { policy }, verification: shared.verification,
-                    clock: SystemClock.now, telemetry: ReceiptTelemetry(metrics), log: log),
+                    granter: PurchaseGranter(
+                        ledger: ledger, policy: { policy }, clock: SystemClock.now,
+                        telemetry: telemetry, log: log),
+                    store: store, verification: shared.verification, clock: SystemClock.now,
+                    telemetry: telemetry, log: log),
                 balances: BalanceReader(store: store, executor: loop, clock: SystemClock.now),
                 rules: { rules },
                 refunds: RefundService(

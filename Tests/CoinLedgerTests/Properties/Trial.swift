@@ -88,7 +88,7 @@ struct Trial {
                     shortfallPolicy: ShortfallPolicy(rawValue: policy) ?? .debt))
         case .remember(let id, let percentage, let signed):
             return .rememberRefund(
-                RefundRemembered(
+                RefundWord(
                     purchase: .appStore(TransactionID(stringLiteral: id), environment),
                     percentage: Int64(percentage), signedAt: .noon(plus: Int64(signed))))
         case .consent(let isGiven): return .recordConsent(ConsentRecorded(isGiven: isGiven))
