@@ -23,6 +23,7 @@ final class RequestLoop: Sendable {
         let metrics: Metrics
         let ledger: Ledger
         let verification: ReceiptVerification
+        let notifications: Notifications
     }
 
     init(_ shared: Shared, _ store: PostgresEventStore, on loop: EventLoop) {
@@ -46,6 +47,8 @@ final class RequestLoop: Sendable {
                 refunds: RefundService(
                     ledger: ledger, policy: { rules.policy }, clock: SystemClock.now, log: log),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
+                intake: shared.notifications.intake(options, store),
+                notifications: shared.notifications.queue(store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }),
                 metrics: metrics, log: log, clock: SystemClock.now,
                 isReady: { await store.isWritable() }))
