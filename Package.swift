@@ -123,8 +123,8 @@ let package = Package(
         tests(
             "AppStoreConnectionTests",
             [
-                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
-                "Telemetry",
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "COpenSSL",
+                "EventLoop", "Telemetry",
             ]),
         tests(
             "AppStoreStandInTests",

@@ -83,7 +83,7 @@ package struct NotificationHistoryQuery: Hashable, Sendable {
         var members = JSONObject([
             .init("startDate", .integer(startDate)), .init("endDate", .integer(endDate)),
         ])
-        members.append("onlyFailures", onlyFailures ? .bool(true) : nil)
+        if onlyFailures { members.append("onlyFailures", .bool(true)) }
         members.append("transactionId", transactionID.map { .string($0) })
         members.append("notificationType", notificationType.map { .string($0) })
         members.append("notificationSubtype", notificationSubtype.map { .string($0) })
