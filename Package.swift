@@ -84,7 +84,10 @@ let package = Package(
         // For development and tests; production code never imports these two.
         library(
             "AppStoreStandIn",
-            ["Base", "AppStore", "COpenSSL", "EventLoop", "HTTPServer", "Telemetry"]),
+            [
+                "Base", "AppStore", "AppStoreConnection", "COpenSSL", "EventLoop", "HTTPServer",
+                "Telemetry",
+            ]),
         library("PrivatePostgres", ["Base", "CLinux"]),
 
         // Row 4.
