@@ -145,7 +145,7 @@ import Testing
             ], ["sendAttempts": nil])
         let client = try store.serverClient()
         #expect(try await client.requestTestNotification(in: .production) == "t_1")
-        let attempt = SendAttempt(attemptedAt: 5, result: "TIMED_OUT")
+        let attempt = DeliveryAttempt(attemptedAt: 5, result: "TIMED_OUT")
         #expect(
             try await client.testNotification("t_1", in: .production)
                 == TestNotification(signedPayload: "a.b.c", sendAttempts: [attempt]))
@@ -173,7 +173,7 @@ import Testing
         var query = NotificationHistoryQuery(startDate: 1, endDate: 2, onlyFailures: true)
         let page = try await client.notificationHistory(query, in: .production)
         #expect(page.notifications.map(\.signedPayload) == ["a.b.c", "d.e.f"])
-        #expect(page.notifications[0].sendAttempts.map(\.result) == [SendAttempt.success])
+        #expect(page.notifications[0].sendAttempts.map(\.result) == [DeliveryAttempt.success])
         #expect(page.next == "p=")
         query.onlyFailures = false
         query.transactionID = "7"

@@ -1,3 +1,4 @@
+import AppStoreConnection
 import Base
 import CoinLedgerServer
 import CoinLedgerService
@@ -23,6 +24,8 @@ final class RequestLoop: Sendable {
         let metrics: Metrics
         let ledger: Ledger
         let verification: ReceiptVerification
+        /// Nil without a key for it.
+        let storeAPI: AppStoreServerClient?
     }
 
     init(_ shared: Shared, _ store: PostgresEventStore, on loop: EventLoop) {

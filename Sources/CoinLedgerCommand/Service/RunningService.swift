@@ -18,6 +18,8 @@ final class RunningService: Sendable {
     private let others: [RequestLoop]
     private let workers: WorkerPool
     private let client: HTTPClient
+    /// Apart from the other one, so that neither part of the store keeps the other waiting.
+    private let apiClient: HTTPClient
     private let housekeeping: Housekeeping
     private let log: Log
     let port: UInt16
@@ -29,12 +31,13 @@ final class RunningService: Sendable {
 
     private init(
         first: RequestLoop, others: [RequestLoop], workers: WorkerPool, client: HTTPClient,
-        housekeeping: Housekeeping, log: Log
+        apiClient: HTTPClient, housekeeping: Housekeeping, log: Log
     ) {
         self.first = first
         self.others = others
         self.workers = workers
         self.client = client
+        self.apiClient = apiClient
         self.housekeeping = housekeeping
         self.log = log
         port = first.server.port
@@ -54,9 +57,11 @@ final class RunningService: Sendable {
         let workers = WorkerPool(
             threads: options.verificationThreads, jobsMax: waitingVerificationsMax)
         let client = HTTPClient()
+        let apiClient = HTTPClient()
         let shared = RequestLoop.Shared(
             options: options, metrics: metrics, ledger: ledger(store, metrics, log, loop),
-            verification: verification(options, workers, client, metrics))
+            verification: verification(options, workers, client, metrics),
+            storeAPI: options.storeAPI.map { storeAPI($0, workers, apiClient) })
         let first = RequestLoop(shared, store, on: loop)
         var others: [RequestLoop] = []
         for _ in 1..<options.httpLoops {
@@ -70,6 +75,7 @@ final class RunningService: Sendable {
         }
         return RunningService(
             first: first, others: others, workers: workers, client: client,
+            apiClient: apiClient,
             housekeeping: Housekeeping(
                 shared.ledger, answerDays: options.answerDays, on: loop, log: log),
             log: log)
@@ -96,6 +102,14 @@ final class RunningService: Sendable {
             telemetry: ReceiptTelemetry(metrics))
     }
 
+    static func storeAPI(
+        _ configuration: AppStoreServerConfiguration, _ workers: WorkerPool, _ http: HTTPClient
+    ) -> AppStoreServerClient {
+        AppStoreServerClient(
+            http: http, pool: workers, configuration: configuration,
+            wallClock: { SystemClock.now().milliseconds })
+    }
+
     /// Finishes what was accepted, refuses the rest, and lets everything go.
     func stop() async {
         log.info("stopping")
@@ -109,6 +123,7 @@ final class RunningService: Sendable {
         for other in others { await other.stop() }
         first.store.close()
         client.stop()
+        apiClient.stop()
         workers.stop()
         log.info("stopped")
     }

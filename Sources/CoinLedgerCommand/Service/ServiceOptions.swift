@@ -14,6 +14,8 @@ struct ServiceOptions: Sendable {
     /// How long the answers to idempotency keys are kept.
     let answerDays: Int64
     let receipts: VerifyReceiptConfiguration
+    /// Nil without a key for it.
+    let storeAPI: AppStoreServerConfiguration?
     let log: Log
     let verificationThreads: Int
     let httpLoops: Int
@@ -77,6 +79,9 @@ struct ServiceOptions: Sendable {
         sandbox, sandboxAccounts,
         quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
         logLevel,
+        AppStoreServerOptions.key, AppStoreServerOptions.keyID, AppStoreServerOptions.issuerID,
+        AppStoreServerOptions.bundleID, AppStoreServerOptions.url,
+        AppStoreServerOptions.sandboxURL,
     ]
 
     init(_ settings: Settings) throws {
@@ -88,6 +93,8 @@ struct ServiceOptions: Sendable {
         policy = try ServiceOptions.policy(settings, rules)
         answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
         receipts = try ServiceOptions.receipts(settings)
+        storeAPI = try AppStoreServerOptions.configuration(
+            settings, bundleIDs: catalogue.bundleIDs)
         log = try ServiceOptions.log(settings)
         verificationThreads =
             settings.optional(ServiceOptions.verificationThreads) == nil
@@ -104,7 +111,8 @@ struct ServiceOptions: Sendable {
     /// For `coinledger dev`, which knows everything itself.
     init(
         listen: ListenAddress, roots: RootCertificates, policy: PurchasePolicy,
-        rules: CommandRules, receipts: VerifyReceiptConfiguration, log: Log
+        rules: CommandRules, receipts: VerifyReceiptConfiguration,
+        storeAPI: AppStoreServerConfiguration, log: Log
     ) {
         self.listen = listen
         self.roots = roots
@@ -112,6 +120,7 @@ struct ServiceOptions: Sendable {
         self.rules = rules
         answerDays = ServiceOptions.answerDaysUsual
         self.receipts = receipts
+        self.storeAPI = storeAPI
         self.log = log
         verificationThreads = ServiceOptions.cores
         httpLoops = ServiceOptions.httpLoopsDefault
@@ -159,7 +168,7 @@ struct ServiceOptions: Sendable {
         }
     }
 
-    private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
+    static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
         let paths = settings.values(roots)
         guard !paths.isEmpty else {
             _ = try settings.required(roots)
@@ -202,7 +211,7 @@ struct ServiceOptions: Sendable {
         return configuration
     }
 
-    private static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
+    static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
         let text = try settings.required(option)
         guard text.hasPrefix("https://") || text.hasPrefix("http://") else {
             throw UsageError("\(option.name): \(text) isn't a URL of https or http")
