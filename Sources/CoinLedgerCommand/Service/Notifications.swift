@@ -48,12 +48,24 @@ struct Notifications: Sendable {
             refunds: RefundService(
                 ledger: shared.ledger, policy: { rules.policy }, clock: SystemClock.now, log: log),
             consumption: ConsumptionAnswer(
-                store: store, preference: shared.options.refundPreference, send: nil,
-                clock: SystemClock.now, log: log),
+                store: store, preference: shared.options.refundPreference,
+                channel: channel(shared), clock: SystemClock.now, log: log),
             clock: SystemClock.now)
         let processor = NotificationProcessor(
             store: store, actions: actions, bell: bell, executor: loop, clock: SystemClock.now,
             telemetry: telemetry, log: log)
         return NotificationWorker(processor, bell, on: loop)
+    }
+
+    /// Nil without a key for the App Store Server API.
+    private func channel(_ shared: RequestLoop.Shared) -> ConsumptionAnswer.Channel? {
+        guard let api = shared.storeAPI, let bundleID = shared.options.storeAPI?.bundleID else {
+            return nil
+        }
+        return ConsumptionAnswer.Channel(bundleID: bundleID) {
+            (information, transaction) async throws(AppStoreServerError) in
+            try await api.sendConsumption(
+                information, of: transaction.transactionID, in: transaction.environment)
+        }
     }
 }

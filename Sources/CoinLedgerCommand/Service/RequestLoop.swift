@@ -1,3 +1,4 @@
+import AppStoreConnection
 import Base
 import CoinLedgerServer
 import CoinLedgerService
@@ -24,6 +25,8 @@ final class RequestLoop: Sendable {
         let ledger: Ledger
         let verification: ReceiptVerification
         let notifications: Notifications
+        /// Nil without a key for it.
+        let storeAPI: AppStoreServerClient?
     }
 
     init(_ shared: Shared, _ store: PostgresEventStore, on loop: EventLoop) {

@@ -18,6 +18,8 @@ final class RunningService: Sendable {
     private let others: [RequestLoop]
     private let workers: WorkerPool
     private let client: HTTPClient
+    /// Apart from the other one, so that neither part of the store keeps the other waiting.
+    private let apiClient: HTTPClient
     private let housekeeping: Housekeeping
     private let notifications: NotificationWorker
     private let log: Log
@@ -30,12 +32,14 @@ final class RunningService: Sendable {
 
     private init(
         first: RequestLoop, others: [RequestLoop], workers: WorkerPool, client: HTTPClient,
-        housekeeping: Housekeeping, notifications: NotificationWorker, log: Log
+        apiClient: HTTPClient, housekeeping: Housekeeping, notifications: NotificationWorker,
+        log: Log
     ) {
         self.first = first
         self.others = others
         self.workers = workers
         self.client = client
+        self.apiClient = apiClient
         self.housekeeping = housekeeping
         self.notifications = notifications
         self.log = log
@@ -56,11 +60,13 @@ final class RunningService: Sendable {
         let workers = WorkerPool(
             threads: options.verificationThreads, jobsMax: waitingVerificationsMax)
         let client = HTTPClient()
+        let apiClient = HTTPClient()
         let verifier = SignedTransactionVerifier(roots: options.roots)
         let shared = RequestLoop.Shared(
             options: options, metrics: metrics, ledger: ledger(store, metrics, log, loop),
             verification: verification(options, verifier, workers, client, metrics),
-            notifications: Notifications(verifier, workers, metrics, log))
+            notifications: Notifications(verifier, workers, metrics, log),
+            storeAPI: options.storeAPI.map { storeAPI($0, workers, apiClient) })
         let first = RequestLoop(shared, store, on: loop)
         var others: [RequestLoop] = []
         for _ in 1..<options.httpLoops {
@@ -74,6 +80,7 @@ final class RunningService: Sendable {
         }
         return RunningService(
             first: first, others: others, workers: workers, client: client,
+            apiClient: apiClient,
             housekeeping: Housekeeping(
                 shared.ledger, store, answerDays: options.answerDays,
                 notificationDays: options.notificationDays, on: loop, log: log),
@@ -102,6 +109,14 @@ final class RunningService: Sendable {
             telemetry: ReceiptTelemetry(metrics))
     }
 
+    static func storeAPI(
+        _ configuration: AppStoreServerConfiguration, _ workers: WorkerPool, _ http: HTTPClient
+    ) -> AppStoreServerClient {
+        AppStoreServerClient(
+            http: http, pool: workers, configuration: configuration,
+            wallClock: { SystemClock.now().milliseconds })
+    }
+
     /// Finishes what was accepted, refuses the rest, and lets everything go.
     func stop() async {
         log.info("stopping")
@@ -116,6 +131,7 @@ final class RunningService: Sendable {
         for other in others { await other.stop() }
         first.store.close()
         client.stop()
+        apiClient.stop()
         workers.stop()
         log.info("stopped")
     }

@@ -19,6 +19,8 @@ struct ServiceOptions: Sendable {
     let appIDs: Set<Int64>
     let refundPreference: ConsumptionInformation.RefundPreference?
     let receipts: VerifyReceiptConfiguration
+    /// Nil without a key for it.
+    let storeAPI: AppStoreServerConfiguration?
     let log: Log
     let verificationThreads: Int
     let httpLoops: Int
@@ -98,6 +100,9 @@ struct ServiceOptions: Sendable {
         roots, allowPrivateRoot, appIDs, refundPreference, sandbox, sandboxAccounts,
         quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
         logLevel,
+        AppStoreServerOptions.key, AppStoreServerOptions.keyID, AppStoreServerOptions.issuerID,
+        AppStoreServerOptions.bundleID, AppStoreServerOptions.url,
+        AppStoreServerOptions.sandboxURL,
     ]
 
     init(_ settings: Settings) throws {
@@ -112,6 +117,8 @@ struct ServiceOptions: Sendable {
         appIDs = try ServiceOptions.appIDs(settings)
         refundPreference = try ServiceOptions.refundPreference(settings)
         receipts = try ServiceOptions.receipts(settings)
+        storeAPI = try AppStoreServerOptions.configuration(
+            settings, bundleIDs: catalogue.bundleIDs)
         log = try ServiceOptions.log(settings)
         verificationThreads =
             settings.optional(ServiceOptions.verificationThreads) == nil
@@ -129,7 +136,8 @@ struct ServiceOptions: Sendable {
     /// For `coinledger dev`, which knows everything itself.
     init(
         listen: ListenAddress, roots: RootCertificates, policy: PurchasePolicy,
-        rules: CommandRules, receipts: VerifyReceiptConfiguration, log: Log
+        rules: CommandRules, receipts: VerifyReceiptConfiguration,
+        storeAPI: AppStoreServerConfiguration, log: Log
     ) {
         self.listen = listen
         self.roots = roots
@@ -140,6 +148,7 @@ struct ServiceOptions: Sendable {
         appIDs = []
         refundPreference = nil
         self.receipts = receipts
+        self.storeAPI = storeAPI
         self.log = log
         verificationThreads = ServiceOptions.cores
         httpLoops = ServiceOptions.httpLoopsDefault
@@ -187,7 +196,7 @@ struct ServiceOptions: Sendable {
         }
     }
 
-    private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
+    static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
         let paths = settings.values(roots)
         guard !paths.isEmpty else {
             _ = try settings.required(roots)
@@ -254,7 +263,7 @@ struct ServiceOptions: Sendable {
         return configuration
     }
 
-    private static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
+    static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
         let text = try settings.required(option)
         guard text.hasPrefix("https://") || text.hasPrefix("http://") else {
             throw UsageError("\(option.name): \(text) isn't a URL of https or http")
