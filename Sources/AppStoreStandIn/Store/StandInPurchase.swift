@@ -16,8 +16,14 @@ package struct StandInPurchase: Sendable {
     package var currency: String?
     /// ISO 3166-1 alpha-3.
     package var storefront: String?
-    /// Whose receipt the purchase goes to.
+    /// Whose receipt the purchase goes to. A device is a customer of its own.
     package var device = "default"
+    /// On the invoice; a new one if nil. Several purchases may share one.
+    package var orderID: String?
+    /// A code that the customer redeems: the purchase costs nothing unless a price is given.
+    package var offerCode: String?
+    /// Whether the service is notified, if there is a target for notifications.
+    package var notify = true
     package var fault: PurchaseFault?
     /// Members of the signed payload that replace those made here; null takes one away.
     package var payload = JSONObject()
@@ -56,6 +62,10 @@ package struct StandInSale: Hashable, Sendable {
 /// Why the stand-in doesn't do what it's asked.
 package enum StandInStoreError: Error, Hashable {
     case unknownTransaction
-    /// So many transactions are stored as there may be.
+    /// It was never begun, is over, or is at another point than what is asked for needs.
+    case wrongState(StandInSaleState)
+    /// There's no refund to reverse.
+    case notRefunded
+    /// So many transactions, or notifications under way, are stored as there may be.
     case full
 }
