@@ -1,3 +1,5 @@
+import Testing
+
 /// When the store's ONE_TIME_CHARGE comes in relation to the post, and what it says of its owner.
 struct Delivery: Hashable, Sendable, CustomTestStringConvertible {
     enum Order: String, CaseIterable, Sendable {

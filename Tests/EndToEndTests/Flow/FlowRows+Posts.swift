@@ -7,7 +7,7 @@ import Testing
 extension FlowRow {
     static let beforeThePost = [
         FlowRow(1, "the payment sheet is cancelled", coins: 0) { scene in
-            let id = try scene.shop.store.begin(scene.purchase(), .interrupted)
+            let id = try scene.shop.store.begin(scene.purchase(), .interruption)
             try scene.shop.store.decline(id)
             scene.app.add(id, .failed)
             try scene.pass()
@@ -36,13 +36,13 @@ extension FlowRow {
             #expect(scene.app.statuses == [], "nothing to post")
         },
         FlowRow(5, "the app dies before the charge", coins: 0) { scene in
-            _ = try scene.shop.store.begin(scene.purchase(), .interrupted)
+            _ = try scene.shop.store.begin(scene.purchase(), .interruption)
             try scene.pass()
             #expect(scene.app.statuses == [], "nothing to post")
         },
         FlowRow(6, "the app dies after the charge", coins: 100) { scene in
-            let id = try scene.shop.store.begin(scene.purchase(), .interrupted)
-            try scene.charged(try scene.shop.store.approve(id, .interrupted))
+            let id = try scene.shop.store.begin(scene.purchase(), .interruption)
+            try scene.charged(try scene.shop.store.approve(id, .interruption))
             try scene.pass()
             scene.expectGrant()
         },

@@ -148,8 +148,8 @@ final class Stage {
     /// Asks the store for what it couldn't deliver.
     func catchUp(since milliseconds: Int64) throws {
         let run = try Program.run(
-            ["app-store", "catch-up", "--since", StoreTime.text(milliseconds)]
-                + world.appStoreOptions,
+            ["app-store", "catch-up", "--since", milliseconds.description]
+                + world.storeAPIOptions,
             environment: ["COINLEDGER_DATABASE_URL": world.ledger.serviceURL])
         #expect(run.exit == .code(0), "\(run.output)")
     }
