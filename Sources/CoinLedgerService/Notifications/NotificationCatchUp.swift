@@ -1,3 +1,4 @@
+import AppStore
 package import AppStoreConnection
 package import CoinLedger
 
@@ -69,7 +70,7 @@ package struct NotificationCatchUp: Sendable {
 
     /// Why it ended early, and where to go on.
     package struct Stopped: Error, Hashable {
-        package enum Reason: Hashable, Sendable {
+        package enum Reason: Error, Hashable {
             case store(AppStoreServerError)
             /// The ledger takes no writes now, or too many.
             case ledger
@@ -136,11 +137,11 @@ package struct NotificationCatchUp: Sendable {
             found += fetched.notifications
             if found.count > NotificationCatchUp.sortedMax {
                 if canBeShorter { return false }
-                try await accept(found, &run.totals, report)
+                try await takeIn(found, &run.totals, report)
                 found = []
             }
             guard let next = fetched.next else {
-                try await accept(found, &run.totals, report)
+                try await takeIn(found, &run.totals, report)
                 return true
             }
             page = next
@@ -148,7 +149,7 @@ package struct NotificationCatchUp: Sendable {
         throw .store(.wrongShape(field: "paginationToken"))
     }
 
-    private func accept(
+    private func takeIn(
         _ found: [NotificationRecord], _ totals: inout Totals,
         _ report: @Sendable (Item) async -> Void
     ) async throws(Stopped.Reason) {
@@ -157,14 +158,14 @@ package struct NotificationCatchUp: Sendable {
             ($0.claim?.signedAt ?? .earliest) < ($1.claim?.signedAt ?? .earliest)
         }
         for (claim, record) in sorted {
-            let outcome = try await accept(record.signedPayload)
+            let outcome = try await keep(record.signedPayload)
             totals.count(outcome)
             await report(
                 Item(claim: claim, sendAttempts: record.sendAttempts, outcome: outcome))
         }
     }
 
-    private func accept(_ signedPayload: String) async throws(Stopped.Reason) -> Outcome {
+    private func keep(_ signedPayload: String) async throws(Stopped.Reason) -> Outcome {
         for attempt in 1...NotificationCatchUp.acceptAttemptsMax {
             do throws(NotificationIntake.Failure) {
                 return .taken(try await accept(signedPayload))

@@ -71,12 +71,13 @@ package struct TestNotificationCheck: Sendable {
         let deadline = clock.now() + waitMilliseconds
         var known = Known()
         while true {
+            // Before the first look, too: the store needs a moment, and can't be asked often.
+            await clock.sleep(TestNotificationCheck.pauseMilliseconds)
             if !known.isDelivered { try await ask(token, &known) }
             if known.isUnreadable { return .unreadable }
             if let id = known.id, known.kept?.endedAt == nil { known.kept = try await look(id) }
             if let verdict = known.verdict { return verdict }
             guard clock.now() < deadline else { return known.lastVerdict }
-            await clock.sleep(TestNotificationCheck.pauseMilliseconds)
         }
     }
 
