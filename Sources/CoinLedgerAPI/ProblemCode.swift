@@ -88,7 +88,8 @@ package struct ProblemCode: Hashable, Sendable {
         notPurchased, quantityOutOfRange, environmentRefused, malformedPurchase, balanceTooLarge,
         rejectedByStore, insufficientCoins, inDebt, priceChanged, alreadyReversed, holdExpired,
         tooManyHolds, unknownStamp, tooManyLots, captureTooLarge, eventNotFound, spendNotFound,
-        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead, internalError, storeUnavailable, ledgerUnavailable,
+        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead, internalError,
+        storeUnavailable, ledgerUnavailable,
         overloaded,
     ]
 }

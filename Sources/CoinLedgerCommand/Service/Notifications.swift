@@ -49,7 +49,7 @@ struct Notifications: Sendable {
                 ledger: shared.ledger, policy: { rules.policy }, clock: SystemClock.now, log: log),
             consumption: ConsumptionAnswer(
                 store: store, preference: shared.options.refundPreference,
-                send: shared.storeAPI.map(Notifications.send), clock: SystemClock.now, log: log),
+                channel: channel(shared), clock: SystemClock.now, log: log),
             clock: SystemClock.now)
         let processor = NotificationProcessor(
             store: store, actions: actions, bell: bell, executor: loop, clock: SystemClock.now,
@@ -57,8 +57,13 @@ struct Notifications: Sendable {
         return NotificationWorker(processor, bell, on: loop)
     }
 
-    private static func send(by api: AppStoreServerClient) -> ConsumptionAnswer.Send {
-        { (information, transaction) async throws(AppStoreServerError) in
+    /// Nil without a key for the App Store Server API.
+    private func channel(_ shared: RequestLoop.Shared) -> ConsumptionAnswer.Channel? {
+        guard let api = shared.storeAPI, let bundleID = shared.options.storeAPI?.bundleID else {
+            return nil
+        }
+        return ConsumptionAnswer.Channel(bundleID: bundleID) {
+            (information, transaction) async throws(AppStoreServerError) in
             try await api.sendConsumption(
                 information, of: transaction.transactionID, in: transaction.environment)
         }

@@ -10,14 +10,26 @@ package import Telemetry
 ///
 /// The answer is written down before it's sent, so that a repeated attempt says the same again.
 package struct ConsumptionAnswer: Sendable {
-    package typealias Send =
-        @Sendable (ConsumptionInformation, StoreTransaction) async throws(AppStoreServerError)
-        -> Void
+    /// Where answers are sent.
+    package struct Channel: Sendable {
+        package typealias Send =
+            @Sendable (ConsumptionInformation, StoreTransaction) async throws(AppStoreServerError)
+            -> Void
+
+        /// The app that may be spoken of.
+        let bundleID: String
+        let send: Send
+
+        package init(bundleID: String, send: @escaping Send) {
+            self.bundleID = bundleID
+            self.send = send
+        }
+    }
 
     private let store: any EventStore & NotificationStore
     private let purchases: PurchaseReader
     private let preference: ConsumptionInformation.RefundPreference?
-    private let send: Send?
+    private let channel: Channel?
     private let clock: @Sendable () -> Timestamp
     private let log: Log
 
@@ -30,16 +42,16 @@ package struct ConsumptionAnswer: Sendable {
 
     /// - Parameters:
     ///   - preference: what we would like the store to decide; nil for nothing.
-    ///   - send: nil where the App Store Server API can't be asked.
+    ///   - channel: nil where the App Store Server API can't be asked.
     package init(
         store: any EventStore & NotificationStore,
-        preference: ConsumptionInformation.RefundPreference?, send: Send?,
+        preference: ConsumptionInformation.RefundPreference?, channel: Channel?,
         clock: @escaping @Sendable () -> Timestamp, log: Log
     ) {
         self.store = store
         purchases = PurchaseReader(store: store)
         self.preference = preference
-        self.send = send
+        self.channel = channel
         self.clock = clock
         self.log = log
     }
@@ -49,7 +61,9 @@ package struct ConsumptionAnswer: Sendable {
     ) async -> NotificationDecision {
         let now = clock()
         guard now < deadline(of: kept) else { return .done("too_late") }
-        guard let send else { return .done("not_configured") }
+        guard let channel, channel.bundleID == transaction.bundleID else {
+            return .done("not_configured")
+        }
         let information: ConsumptionInformation
         do throws(EventStoreError) {
             switch try await prepare(kept) {
@@ -63,7 +77,7 @@ package struct ConsumptionAnswer: Sendable {
             return postponed(kept, now, reason: "ledger_unavailable")
         }
         do throws(AppStoreServerError) {
-            try await send(information, transaction)
+            try await channel.send(information, transaction)
             return .done("consumption_sent")
         } catch {
             log.warning(
