@@ -157,7 +157,11 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
-            "CoinLedgerCommandTests", ["CoinLedgerCommand", "PrivatePostgres", "TestSupport"]),
+            "CoinLedgerCommandTests",
+            [
+                "AppStoreConnection", "AppStoreStandIn", "CoinLedgerCommand", "PrivatePostgres",
+                "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             [

@@ -1,6 +1,7 @@
 import AppStoreStandIn
 import Base
 import Glibc
+import PrivatePostgres
 import TestSupport
 import Testing
 
@@ -92,7 +93,7 @@ extension World {
     }
 
     @Test func `ends as if everything had been delivered`() async throws {
-        try await World.run { world in
+        try await World.run { world throws in
             _ = try world.linkToken(Self.token, to: "u1")
             world.notify(world.port)
             _ = try world.shop.sell { $0.appAccountToken = Self.token }
@@ -139,7 +140,7 @@ extension World {
     }
 
     @Test func `may be done while the service works`() async throws {
-        try await World.run { world in
+        try await World.run { world throws in
             _ = try world.linkToken(Self.token, to: "u1")
             world.shop.store.notifications.setTarget("http://127.0.0.1:1/")
             world.shop.store.notifications.setClockRate(100_000_000)
@@ -154,7 +155,7 @@ extension World {
     }
 
     @Test func `says what isn't believed, and what isn't ours`() async throws {
-        try await World.run { world in
+        try await World.run { world throws in
             world.shop.store.notifications.setTarget("http://127.0.0.1:1/")
             world.shop.store.notifications.setClockRate(100_000_000)
             let sale = try sell(world, "coins100", token: Self.token)
@@ -179,7 +180,7 @@ extension World {
     }
 
     @Test func `says where to go on if the store is away`() async throws {
-        try await World.run(services: 0) { world in
+        try await World.run(services: 0) { world throws in
             let endpoint = "inApps/v1/notifications/history"
             let effect = StandInFault.Effect.apiError(
                 status: 429, code: 4_290_000, retryAfterMilliseconds: 3_000_000)
@@ -210,7 +211,7 @@ extension World {
     func `says what is wrong with the question`(
         arguments: [String], message: String
     ) async throws {
-        try await World.run(services: 0) { world in
+        try await World.run(services: 0) { world throws in
             let run = try world.appStore(arguments)
             #expect(run.exit == .code(64))
             #expect(run.output.contains(message), "\(run.output)")
@@ -218,7 +219,7 @@ extension World {
     }
 
     @Test func `needs the key`() async throws {
-        try await World.run(services: 0) { world in
+        try await World.run(services: 0) { world throws in
             let options = [
                 "--catalogue", world.folder.path + "/catalogue.json", "--app-store-root",
                 world.folder.path + "/root.pem", "--allow-private-root",
@@ -248,7 +249,7 @@ extension World {
 
 @Suite struct `A test notification` {
     @Test func `goes the whole way`() async throws {
-        try await World.run { world in
+        try await World.run { world throws in
             let none = try world.appStore(["test-notification"])
             #expect(none.exit == .code(1))
             #expect(none.output.contains("App Store Connect has no URL"))
@@ -266,7 +267,7 @@ extension World {
     }
 
     @Test func `says where the way ends`() async throws {
-        try await World.run { world in
+        try await World.run { world throws in
             world.shop.store.notifications.setTarget("http://127.0.0.1:1/")
             let closed = try world.appStore(["test-notification"])
             #expect(closed.exit == .code(1))
@@ -282,7 +283,7 @@ extension World {
 
 @Suite struct `A transaction of the store` {
     @Test func `is shown as the store has it now`() async throws {
-        try await World.run(services: 0) { world in
+        try await World.run(services: 0) { world throws in
             let sale = try world.shop.sell { $0.environment = "Sandbox" }
             let run = try world.appStore(["transaction", sale.transactionID])
             #expect(run.exit == .code(0), "\(run.output)")

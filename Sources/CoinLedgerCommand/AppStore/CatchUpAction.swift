@@ -1,6 +1,7 @@
 import AppStoreConnection
 import CoinLedger
 import CoinLedgerService
+import EventLoop
 import PostgresEventStore
 
 /// `coinledger app-store catch-up`

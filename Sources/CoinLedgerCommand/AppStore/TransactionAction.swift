@@ -1,6 +1,7 @@
 import AppStore
 import AppStoreConnection
 import Base
+import CoinLedger
 import EventLoop
 
 /// `coinledger app-store transaction`
