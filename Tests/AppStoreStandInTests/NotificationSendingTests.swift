@@ -159,6 +159,22 @@ import Testing
         }
     }
 
+    @Test func `tell of a thousand purchases`() async throws {
+        try await withLiveStandIn { live in
+            live.store.notifications.setTarget(live.receiver.url)
+            for index in 0..<1000 {
+                var purchase = StandInPurchase(productID: product)
+                // Each device's receipt holds all that it has bought.
+                purchase.device = "d\(index)"
+                _ = try live.store.purchase(purchase)
+            }
+            await live.store.notifications.waitUntilIdle()
+            let ids = Set(live.receiver.payloads.map { $0["notificationUUID"] })
+            #expect(ids.count == 1000)
+            #expect(live.receiver.bodies.count == 1000)
+        }
+    }
+
     @Test func `get lost, or their answers do`() async throws {
         try await withLiveStandIn { live in
             try await setTarget(live)

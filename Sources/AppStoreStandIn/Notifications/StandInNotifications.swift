@@ -103,7 +103,8 @@ package final class StandInNotifications: Sendable {
         }
     }
 
-    var hasRoom: Bool { state.withLock { $0.outbox.hasRoom } }
+    /// Whether one more could be sent, if there is a target at all.
+    var hasRoom: Bool { state.withLock { $0.targets.isEmpty || $0.outbox.hasRoom } }
 
     /// Gives a notification that will be sent what is wrong with its signatures, if anything.
     func applyFaults(to notification: inout StandInNotification) {
