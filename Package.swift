@@ -52,7 +52,8 @@ let package = Package(
 
         // Row 1.
         library("EventStore", ["Base", "CoinLedger"]),
-        library("AppStoreConnection", ["Base", "AppStore", "Telemetry", "CCurl"]),
+        library(
+            "AppStoreConnection", ["Base", "AppStore", "Telemetry", "CCurl", "COpenSSL"]),
 
         // Row 2.
         library(
@@ -125,8 +126,8 @@ let package = Package(
         tests(
             "AppStoreConnectionTests",
             [
-                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
-                "Telemetry",
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "COpenSSL",
+                "EventLoop", "Telemetry",
             ]),
         tests(
             "AppStoreStandInTests",
