@@ -159,10 +159,10 @@ import Testing
         }
     }
 
-    @Test func `tell of a thousand purchases`() async throws {
+    @Test func `tell of many purchases at once`() async throws {
         try await withLiveStandIn { live in
             live.store.notifications.setTarget(live.receiver.url)
-            for index in 0..<1000 {
+            for index in 0..<200 {
                 var purchase = StandInPurchase(productID: product)
                 // Each device's receipt holds all that it has bought.
                 purchase.device = "d\(index)"
@@ -170,8 +170,8 @@ import Testing
             }
             await live.store.notifications.waitUntilIdle()
             let ids = Set(live.receiver.payloads.map { $0["notificationUUID"] })
-            #expect(ids.count == 1000)
-            #expect(live.receiver.bodies.count == 1000)
+            #expect(ids.count == 200)
+            #expect(live.receiver.bodies.count == 200)
         }
     }
 
