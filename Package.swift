@@ -131,7 +131,10 @@ let package = Package(
             ]),
         tests(
             "AppStoreStandInTests",
-            ["AppStore", "AppStoreStandIn", "Base", "HTTPServer"]),
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
+                "HTTPServer", "Telemetry",
+            ]),
         tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
         tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
         tests(

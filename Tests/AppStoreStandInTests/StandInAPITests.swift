@@ -90,6 +90,21 @@ import Testing
             ("POST", "/faults", ["status": 500], 400),
             ("POST", "/faults", ["endpoint": "x", "reset": true, "times": 0], 400),
             ("POST", "/faults", ["endpoint": "x", "delayMilliseconds": 60001], 400),
+            ("POST", "/purchases", ["productId": "p", "deferred": true, "interrupted": true], 400),
+            ("POST", "/transactions/T9/refund", nil, 404),
+            ("POST", "/transactions/T9/refund", ["percentage": 0], 400),
+            ("POST", "/transactions/T9/refund", ["percentage": 100_001], 400),
+            ("POST", "/transactions/T9/refund", ["reason": 2], 400),
+            ("POST", "/transactions/T9/refund", ["date": -1], 400),
+            ("POST", "/transactions/T9/refund-reversal", ["percentage": 1], 400),
+            ("POST", "/transactions/T9/consumption-request", ["reason": 1], 400),
+            ("POST", "/transactions/T9/approve", nil, 404),
+            ("POST", "/transactions/T9/resume", nil, 404),
+            ("POST", "/transactions/T9/decline", nil, 404),
+            ("GET", "/transactions/T9", nil, 404), ("GET", "/transactions", nil, 404),
+            ("POST", "/transactions/T9/other", nil, 404),
+            ("POST", "/faults", ["endpoint": "x", "errorCode": 1], 400),
+            ("POST", "/faults", ["endpoint": "x", "retryAfterMilliseconds": 1], 400),
             ("GET", "/", nil, 404), ("GET", "/receipts/a%20b", nil, 404),
         ] as [(String, String, JSON?, Int)])
     func `says in JSON what is wrong`(
@@ -148,6 +163,13 @@ import Testing
         #expect(await send("POST", "/verifyReceipt").status == 200)
         for path in ["/purchases", "/transactions/T1/finish", "/sandbox/verifyReceipt"] {
             #expect(await send("POST", path).status == 500)
+        }
+        for (endpoint, path) in [
+            ("transactions", "/transactions/T1"), ("receipts", "/receipts/d"),
+        ] {
+            #expect(await send("GET", path).status != 500)
+            api.add(StandInFault(endpoint: endpoint, effect: .status(500)))
+            #expect(await send("GET", path).status == 500)
         }
         #expect(await send("DELETE", "/faults").status == 200)
         #expect(await send("POST", "/sandbox/verifyReceipt").status == 200)

@@ -62,8 +62,11 @@ package struct StandInAPI: Sendable {
         if let (endpoint, _) = ServerAPIEndpoint.find(method, rest) {
             return (isSandbox ? "sandbox/" : "") + endpoint.rawValue
         }
-        return path.count == 3 && path[0] == "transactions"
-            ? "transactions/" + path[2] : path.joined(separator: "/")
+        switch (path.count, path.first) {
+        case (2, "transactions"), (2, "receipts"): return path[0]
+        case (3, "transactions"), (3, "notifications"): return path[0] + "/" + path[2]
+        default: return path.joined(separator: "/")
+        }
     }
 
     private func route(

@@ -80,6 +80,7 @@ package final class StandInStore: Sendable {
     package func purchase(
         _ purchase: StandInPurchase
     ) throws(StandInStoreError) -> StandInSale {
+        guard notifications.hasRoom else { throw .full }
         let instant = now()
         let sale = try state.withLock { state throws(StandInStoreError) in
             let sale = try make(purchase, .purchased, at: instant, in: &state)
@@ -104,6 +105,7 @@ package final class StandInStore: Sendable {
     package func approve(
         _ transactionID: String, _ reason: PendingReason = .askToBuy
     ) throws(StandInStoreError) -> StandInSale {
+        guard notifications.hasRoom else { throw .full }
         let instant = now()
         let sale = try state.withLock { state throws(StandInStoreError) in
             guard var sale = state.sales[transactionID] else { throw .unknownTransaction }

@@ -83,8 +83,10 @@ enum DevCommand {
                 storeURL: storeURL, root: store.api.store.authority.root.pem,
                 key: store.api.store.apiKey),
             database: database.service, on: loop)
+        let url = options.listen.url(port: service.port)
+        store.api.store.notifications.setTarget("\(url)/v1/app-store/notifications")
         let page = DevPage(
-            url: options.listen.url(port: service.port), storeURL: storeURL,
+            url: url, storeURL: storeURL,
             databaseURL: database.adminURL, backendKey: keys.backend, supportKey: keys.support)
         try FileContents.replace(
             "\(folder)/\(DevPage.fileName)", with: page.json.bytes + [UInt8(ascii: "\n")])
