@@ -163,6 +163,6 @@ import Testing
 
     @Test func `shows its root`() async {
         let response = await send("GET", "/root.pem")
-        #expect(response.body == Array(authority.root.pem.utf8))
+        #expect(response.body == Array(authority.rootsPEM.utf8))
     }
 }

@@ -4,6 +4,8 @@ package import HTTPServer
 /// The stand-in as a function from request to response.
 package struct StandInAPI: Sendable {
     package let store: StandInStore
+    /// Answers whether certificates were revoked.
+    package let responder: RevocationResponder
     private let faults = FaultList()
     private let sleep: @Sendable (_ milliseconds: Int64) async -> Void
 
@@ -12,6 +14,7 @@ package struct StandInAPI: Sendable {
         store: StandInStore, sleep: @escaping @Sendable (_ milliseconds: Int64) async -> Void
     ) {
         self.store = store
+        responder = RevocationResponder(store.authority)
         self.sleep = sleep
     }
 
@@ -64,11 +67,25 @@ package struct StandInAPI: Sendable {
         case ("DELETE", ["faults"]):
             faults.removeAll()
             return .json([:])
+        case ("POST", ["ocsp"]):
+            guard let answer = responder.respond(to: request.body) else {
+                throw .invalid("This isn't a question about one of the stand-in's certificates.")
+            }
+            return HTTPResponse(
+                status: 200,
+                headers: [(name: "Content-Type", value: "application/ocsp-response")],
+                body: answer)
+        case ("PUT", ["ocsp"]):
+            let fields = try RequestFields(request.body, known: ["status"])
+            guard let answer = try fields.text("status").flatMap(RevocationResponder.Answer.init)
+            else { throw .invalid("status must be good, revoked or unknown.") }
+            responder.set(answer)
+            return .json(["status": .string(answer.rawValue)])
         case ("GET", ["root.pem"]):
             return HTTPResponse(
                 status: 200,
                 headers: [(name: "Content-Type", value: "application/x-pem-file")],
-                body: Array(store.authority.root.pem.utf8))
+                body: Array(store.authority.rootsPEM.utf8))
         default:
             return try routeByIdentifier(request, path)
         }

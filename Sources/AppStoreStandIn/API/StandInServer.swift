@@ -12,7 +12,9 @@ package import Telemetry
 /// | `POST /verifyReceipt` | as Apple's production endpoint |
 /// | `POST /sandbox/verifyReceipt` | as Apple's sandbox |
 /// | `POST /faults`, `DELETE /faults` | has it misbehave, and behave again |
-/// | `GET /root.pem` | the root to trust |
+/// | `POST /ocsp` | whether a certificate was revoked (RFC 6960) |
+/// | `PUT /ocsp` | says what is answered to that: `status` `good`, `revoked` or `unknown` |
+/// | `GET /root.pem` | the roots to trust: of transactions and of receipts |
 package final class StandInServer: Sendable {
     package let api: StandInAPI
     private let server: HTTPServer

@@ -1,3 +1,4 @@
+import AppStore
 package import Base
 
 /// What the stand-in sells as, and how much of it.
@@ -27,6 +28,8 @@ package final class StandInStore: Sendable {
 
     package let authority: StandInAuthority
     private let configuration: StandInStoreConfiguration
+    /// What verifyReceipt confirms: receipts of this stand-in's own.
+    private let receipts: AppReceiptVerifier
     private let now: @Sendable () -> Int64
     private let state: Lock<State>
 
@@ -37,7 +40,9 @@ package final class StandInStore: Sendable {
     ) {
         self.configuration = configuration
         self.now = now
-        self.authority = authority ?? StandInAuthority(now: now() / 1000)
+        let authority = authority ?? StandInAuthority(now: now() / 1000)
+        self.authority = authority
+        receipts = StandInStore.verifier(authority)
         // So that a stand-in that is started again doesn't sell the same ids again.
         state = Lock(State(lastID: now() * 1000))
     }
@@ -65,7 +70,9 @@ package final class StandInStore: Sendable {
     }
 
     /// The app receipt of a device as it is now, with what it hasn't finished in `environment`.
-    package func receipt(device: String = "default", environment: String? = nil) -> String {
+    package func receipt(
+        device: String = "default", environment: String? = nil, form: ReceiptForm = ReceiptForm()
+    ) -> String {
         let environment = environment ?? configuration.environment
         let entries = state.withLock { state in
             (state.unfinished[device] ?? []).compactMap { state.sales[$0] }
@@ -76,22 +83,32 @@ package final class StandInStore: Sendable {
         return StandInReceipt(
             environment: environment, bundleID: bundleID, createdAt: now(),
             entries: entries.map { $0.receiptEntry() }
-        ).encoded(by: authority.chain.key)
+        ).encoded(by: authority.receipts, form)
     }
 
     /// What the endpoint of `environment` says of a receipt: the body of Apple's answer.
     package func verifyReceipt(_ receipt: String, environment: String) -> JSON {
-        do throws(StandInReceipt.Refusal) {
-            let receipt = try StandInReceipt(receipt, signedBy: authority.chain.key)
-            guard receipt.environment == environment else {
+        guard let bytes = Base64.decode(receipt) else { return ["status": 21002] }
+        do throws(AppReceiptError) {
+            let receipt = try receipts.verify(bytes, now: now())
+            guard receipt.environment.text == environment else {
                 return ["status": environment == "Production" ? 21007 : 21008]
             }
-            return receipt.answer(requestedAt: now())
-        } catch {
-            switch error {
-            case .unreadable: return ["status": 21002]
-            case .notGenuine: return ["status": 21003]
+            return StandInReceipt.answer(receipt, requestedAt: now()) { id in
+                state.withLock { $0.sales[id] }?.receiptEntry()
             }
+        } catch {
+            return ["status": error == .malformed ? 21002 : 21003]
+        }
+    }
+
+    private static func verifier(_ authority: StandInAuthority) -> AppReceiptVerifier {
+        do throws(RootCertificateError) {
+            return AppReceiptVerifier(
+                roots: try RootCertificates(
+                    files: [authority.receipts.root.der], allowPrivate: true))
+        } catch {
+            preconditionFailure("the stand-in's root is a certificate")
         }
     }
 

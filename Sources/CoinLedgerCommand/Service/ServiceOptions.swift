@@ -13,7 +13,9 @@ struct ServiceOptions: Sendable {
     let rules: CommandRules
     /// How long the answers to idempotency keys are kept.
     let answerDays: Int64
+    let receiptMode: ReceiptVerification.Mode
     let receipts: VerifyReceiptConfiguration
+    let revocation: RevocationConfiguration
     let log: Log
     let verificationThreads: Int
     let httpLoops: Int
@@ -49,17 +51,32 @@ struct ServiceOptions: Sendable {
     static let quantityMax = Option(
         "quantity-max", "N", variable: "COINLEDGER_QUANTITY_MAX", fallback: "10",
         help: "The largest quantity of one purchase.")
+    static let receiptMode = Option(
+        "receipt-verification", "MODE", variable: "COINLEDGER_RECEIPT_VERIFICATION",
+        fallback: ReceiptVerification.Mode.offline.rawValue,
+        help: "How app receipts are verified: offline (by their signature, which needs the root "
+            + "that signs them), remote (by asking the store), or offline-then-remote (asking only "
+            + "about what can't be judged here).")
     static let receiptURL = Option(
         "verify-receipt-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_URL",
         fallback: VerifyReceiptConfiguration().productionURL,
-        help: "Where app receipts are verified first.")
+        help: "Where the store is asked about app receipts first.")
     static let sandboxReceiptURL = Option(
         "verify-receipt-sandbox-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_SANDBOX_URL",
         fallback: VerifyReceiptConfiguration().sandboxURL,
-        help: "Where app receipts of the sandbox are verified.")
+        help: "Where the store is asked about app receipts of the sandbox.")
     static let sharedSecret = Option(
         nil, "SECRET", variable: "COINLEDGER_APP_STORE_SHARED_SECRET",
         help: "The app's shared secret for verifyReceipt, if it needs one.")
+    static let ocsp = Option(
+        "ocsp", "MODE", variable: "COINLEDGER_OCSP",
+        fallback: RevocationConfiguration.Mode.off.rawValue,
+        help: "Whether Apple is asked if it has revoked a signing certificate: off, soft (what "
+            + "can't be found out is taken for good), or hard (it's answered 503, to be tried "
+            + "again).")
+    static let ocspURL = Option(
+        "ocsp-url", "URL", variable: "COINLEDGER_OCSP_URL",
+        help: "Where that is asked, in place of what the certificates name.")
     static let verificationThreads = Option(
         "verification-threads", "N", variable: "COINLEDGER_VERIFICATION_THREADS",
         help: "Threads that verify signatures. As many as there are cores, unless given.")
@@ -75,8 +92,8 @@ struct ServiceOptions: Sendable {
     static let all = [
         DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot,
         sandbox, sandboxAccounts,
-        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
-        logLevel,
+        quantityMax, receiptMode, receiptURL, sandboxReceiptURL, sharedSecret, ocsp, ocspURL,
+        verificationThreads, httpLoops, logLevel,
     ]
 
     init(_ settings: Settings) throws {
@@ -87,7 +104,9 @@ struct ServiceOptions: Sendable {
             catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
         policy = try ServiceOptions.policy(settings, rules)
         answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
+        receiptMode = try ServiceOptions.choice(settings, Self.receiptMode)
         receipts = try ServiceOptions.receipts(settings)
+        revocation = try ServiceOptions.revocation(settings)
         log = try ServiceOptions.log(settings)
         verificationThreads =
             settings.optional(ServiceOptions.verificationThreads) == nil
@@ -111,7 +130,9 @@ struct ServiceOptions: Sendable {
         self.policy = policy
         self.rules = rules
         answerDays = ServiceOptions.answerDaysUsual
+        receiptMode = .offline
         self.receipts = receipts
+        revocation = RevocationConfiguration(mode: .off)
         self.log = log
         verificationThreads = ServiceOptions.cores
         httpLoops = ServiceOptions.httpLoopsDefault
@@ -200,6 +221,26 @@ struct ServiceOptions: Sendable {
         configuration.sandboxURL = try url(settings, sandboxReceiptURL)
         configuration.sharedSecret = settings.optional(sharedSecret)
         return configuration
+    }
+
+    private static func revocation(
+        _ settings: Settings
+    ) throws(UsageError) -> RevocationConfiguration {
+        let isGiven = settings.optional(ocspURL) != nil
+        return RevocationConfiguration(
+            mode: try choice(settings, ocsp), url: isGiven ? try url(settings, ocspURL) : nil)
+    }
+
+    /// One of the words that a value may be.
+    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ settings: Settings, _ option: Option
+    ) throws(UsageError) -> Choice {
+        let text = try settings.required(option)
+        guard let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("\(option.name): \(text) is none of \(words)")
+        }
+        return choice
     }
 
     private static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {

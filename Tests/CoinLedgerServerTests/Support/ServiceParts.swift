@@ -42,7 +42,8 @@ extension ReceiptService {
         return ReceiptService(
             ledger: ledger, policy: { policy },
             verification: ReceiptVerification(
-                verifier: SignedTransactionVerifier(roots: roots), workers: workers,
+                verifier: SignedTransactionVerifier(roots: roots),
+                receipts: AppReceiptVerifier(roots: roots), mode: .remote, workers: workers,
                 store: verifier, telemetry: telemetry),
             clock: clock, telemetry: telemetry, log: .none)
     }
