@@ -24,10 +24,13 @@ package struct HTTPClientRequest: Sendable {
 package struct HTTPClientResponse: Hashable, Sendable {
     package let status: Int
     package let body: [UInt8]
+    /// When to ask again, in the server's own words. No other header is of use here.
+    package let retryAfter: String?
 
-    package init(status: Int, body: [UInt8]) {
+    package init(status: Int, body: [UInt8], retryAfter: String? = nil) {
         self.status = status
         self.body = body
+        self.retryAfter = retryAfter
     }
 }
 

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// One request under way in libcurl. Only the thread of its client touches it.
 @safe final class Transfer {
@@ -38,11 +39,23 @@ import CCurl
         guard code == CURLE_OK else { return fail(HTTPClientError(code, isTooLarge: isTooLarge)) }
         var status = 0
         unsafe curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        continuation.resume(returning: .success(.init(status: status, body: body)))
+        continuation.resume(
+            returning: .success(.init(status: status, body: body, retryAfter: retryAfter)))
     }
 
     func fail(_ error: HTTPClientError) {
         continuation.resume(returning: .failure(error))
+    }
+
+    /// A date is the longest of what may stand there (RFC 9110, section 10.2.3).
+    private static let retryAfterBytesMax = 64
+
+    private var retryAfter: String? {
+        // The text belongs to the handle.
+        guard let text = unsafe curl_get_header(handle, "Retry-After"),
+            unsafe strnlen(text, Transfer.retryAfterBytesMax + 1) <= Transfer.retryAfterBytesMax
+        else { return nil }
+        return unsafe String(validatingCString: text)
     }
 
     private func setUp(
@@ -64,8 +77,14 @@ import CCurl
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(limits.connectMilliseconds)))
         set(CURLOPT_USERAGENT, "coinledger")
         if let authorityFile { set(CURLOPT_CAINFO, authorityFile) }
-        // Plain HTTP is for a stand-in on this machine, which no proxy can reach.
-        if request.url.hasPrefix("http:") { set(CURLOPT_PROXY, "") }
+        set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        if request.url.hasPrefix("http:") {
+            // Plain HTTP is for a stand-in on this machine, which no proxy can reach.
+            set(CURLOPT_PROXY, "")
+        } else {
+            // Requests to one server share a connection (HTTP/2): all but the first wait for it.
+            set(CURLOPT_PIPEWAIT, 1)
+        }
         if request.method != "GET" || !request.body.isEmpty {
             set(CURLOPT_POST, 1)
             set(CURLOPT_POSTFIELDSIZE, request.body.count)

@@ -22,6 +22,12 @@ static inline CURLcode curl_set_writer(
 static inline CURLcode curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
+// The first header of this name of the last answer, or nothing.
+static inline const char *curl_get_header(CURL *handle, const char *name) {
+    struct curl_header *header = NULL;
+    CURLHcode code = curl_easy_header(handle, name, 0, CURLH_HEADER, -1, &header);
+    return code == CURLHE_OK ? header->value : NULL;
+}
 static inline CURLMcode curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

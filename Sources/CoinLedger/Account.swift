@@ -6,16 +6,21 @@ package struct Account: Hashable, Sendable {
     package private(set) var sandbox: Purse
     /// How many lots it has ever had: the number of its last one.
     package private(set) var lotCount: Int64
+    /// Whether the store may be told what has become of its purchases; nil if nobody has said.
+    package private(set) var consent: Bool?
 
     /// The account nothing has happened to yet.
     package static let new = Account(
         version: 0, production: .empty, sandbox: .empty, lotCount: 0)
 
-    package init(version: Int64, production: Purse, sandbox: Purse, lotCount: Int64) {
+    package init(
+        version: Int64, production: Purse, sandbox: Purse, lotCount: Int64, consent: Bool? = nil
+    ) {
         self.version = version
         self.production = production
         self.sandbox = sandbox
         self.lotCount = lotCount
+        self.consent = consent
     }
 
     /// Whether it has lots that haven't been read.
@@ -50,7 +55,7 @@ package struct Account: Hashable, Sendable {
         // A stored number is never trusted so far that a sum could trap.
         version &+= 1
         switch event {
-        case .purchaseRecorded, .appAccountTokenLinked, .refundRemembered: break
+        case .purchaseRecorded, .appAccountTokenLinked, .refundRemembered, .orderRecorded: break
         case .coinsGranted(let granted):
             for lot in granted.lots { add(lot, granted.environment) }
         case .coinsSpent(let spent):
@@ -75,6 +80,7 @@ package struct Account: Hashable, Sendable {
         case .purchaseRefunded(let event): evolve(event)
         case .refundReversed(let event): evolve(event)
         case .debtPaid(let event): evolve(event)
+        case .consentRecorded(let recorded): consent = recorded.isGiven
         }
     }
 

@@ -26,12 +26,17 @@ package struct Command: Hashable, Sendable {
         case expireCoins
         case refund(RefundNotice)
         /// Only in the account `unclaimed`.
-        case rememberRefund(RefundRemembered)
+        case rememberRefund(RefundWord)
+        case recordConsent(ConsentRecorded)
+        /// Only in the account `unclaimed`.
+        case recordOrder(OrderRecorded)
 
         /// Whether it can take coins out of lots, or must know which there are.
         package var needsLots: Bool {
             switch self {
-            case .grantPurchase, .linkAppAccountToken, .give, .rememberRefund: false
+            case .grantPurchase, .linkAppAccountToken, .give, .rememberRefund, .recordConsent,
+                .recordOrder:
+                false
             case .adjust(let adjustment):
                 if case .add = adjustment.change { false } else { true }
             case .spend, .reverseSpend, .hold, .captureHold, .releaseHold, .expireCoins, .refund:
@@ -48,15 +53,18 @@ package struct PurchaseGrant: Hashable, Sendable {
     package let catalogueVersion: String
     /// When its free coins expire. The paid ones of the App Store never do.
     package let freeExpiresAt: Timestamp?
+    /// Why the support desk had it fetched from the store; nil if nobody had to.
+    package let redelivery: Redelivery?
 
     package init(
         purchase: Purchase, coins: GrantedCoins, catalogueVersion: String,
-        freeExpiresAt: Timestamp? = nil
+        freeExpiresAt: Timestamp? = nil, redelivery: Redelivery? = nil
     ) {
         self.purchase = purchase
         self.coins = coins
         self.catalogueVersion = catalogueVersion
         self.freeExpiresAt = freeExpiresAt
+        self.redelivery = redelivery
     }
 }
 
@@ -205,27 +213,31 @@ package struct Facts: Hashable, Sendable {
     package var reversals: [EventID: EventID]
     /// Lots that aren't open any more, as far as somebody asked for them.
     package var lots: [LotID: Lot]
+    /// Orders that have been looked up, and the events that say what they hold.
+    package var orders: [OrderID: EventID]
 
     package init(
         claims: [PurchaseKey: PurchaseClaim] = [:],
         tokenOwners: [AppAccountToken: AccountID] = [:],
         rememberedRefunds: [PurchaseKey: RememberedRefund] = [:],
-        reversals: [EventID: EventID] = [:], lots: [LotID: Lot] = [:]
+        reversals: [EventID: EventID] = [:], lots: [LotID: Lot] = [:],
+        orders: [OrderID: EventID] = [:]
     ) {
         self.claims = claims
         self.tokenOwners = tokenOwners
         self.rememberedRefunds = rememberedRefunds
         self.reversals = reversals
         self.lots = lots
+        self.orders = orders
     }
 }
 
 /// A store's word that was remembered, and the event that did so.
 package struct RememberedRefund: Hashable, Sendable {
-    package let refund: RefundRemembered
+    package let refund: RefundWord
     package let event: EventID
 
-    package init(refund: RefundRemembered, event: EventID) {
+    package init(refund: RefundWord, event: EventID) {
         self.refund = refund
         self.event = event
     }
@@ -266,4 +278,8 @@ package enum Rejection: Error, Hashable, Sendable {
     case refundAlreadyKnown
     /// The purchase has been granted, so that its refund isn't just remembered.
     case purchaseIsGranted(PurchaseClaim)
+    /// The same was said of the consent before.
+    case consentAlreadyRecorded
+    /// What the order holds was recorded before, by that event.
+    case orderAlreadyRecorded(EventID)
 }

@@ -18,7 +18,9 @@ extension Account {
             environment: environment, source: .purchase(purchase.key), lots: lots(of: grant))
         var events: [Event] = [
             .purchaseRecorded(
-                PurchaseRecorded(purchase: purchase, catalogueVersion: grant.catalogueVersion)),
+                PurchaseRecorded(
+                    purchase: purchase, catalogueVersion: grant.catalogueVersion,
+                    redelivery: grant.redelivery)),
             .coinsGranted(granted),
         ]
         // The store's last word goes on counting: an older one must not take the coins.

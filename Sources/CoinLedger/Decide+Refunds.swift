@@ -28,7 +28,7 @@ extension Account {
     }
 
     func remember(
-        _ refund: RefundRemembered, knowing facts: Facts
+        _ refund: RefundWord, knowing facts: Facts
     ) throws(Rejection) -> Event {
         if let claim = facts.claims[refund.purchase] { throw .purchaseIsGranted(claim) }
         if let known = facts.rememberedRefunds[refund.purchase]?.refund {

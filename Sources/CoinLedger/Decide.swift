@@ -16,6 +16,8 @@ extension Account {
         case .expireCoins: try expire(at: command.time)
         case .refund(let notice): try decide(notice, at: command.time)
         case .rememberRefund(let refund): [try remember(refund, knowing: facts)]
+        case .recordConsent(let consent): [try decide(consent)]
+        case .recordOrder(let order): [try decide(order, knowing: facts)]
         }
     }
 
@@ -24,6 +26,18 @@ extension Account {
     ) throws(Rejection) -> [Event] {
         guard let owner = facts.tokenOwners[token] else { return [.appAccountTokenLinked(token)] }
         throw owner == command.account ? .tokenAlreadyLinked : .tokenLinkedToOtherAccount
+    }
+
+    private func decide(_ recorded: ConsentRecorded) throws(Rejection) -> Event {
+        if consent == recorded.isGiven { throw .consentAlreadyRecorded }
+        return .consentRecorded(recorded)
+    }
+
+    private func decide(
+        _ order: OrderRecorded, knowing facts: Facts
+    ) throws(Rejection) -> Event {
+        if let event = facts.orders[order.id] { throw .orderAlreadyRecorded(event) }
+        return .orderRecorded(order)
     }
 
     /// What new lots pay at once, if coins are owed: paid coins before free ones, the oldest debt

@@ -14,7 +14,9 @@ package enum Event: Hashable, Sendable {
     case purchaseRefunded(PurchaseRefunded)
     case refundReversed(RefundReversed)
     case debtPaid(DebtPaid)
-    case refundRemembered(RefundRemembered)
+    case refundRemembered(RefundWord)
+    case consentRecorded(ConsentRecorded)
+    case orderRecorded(OrderRecorded)
 }
 
 /// A verified purchase, with everything the store stated about it.
@@ -22,10 +24,26 @@ package struct PurchaseRecorded: Hashable, Sendable {
     package let purchase: Purchase
     /// The catalogue that said how many coins it is worth.
     package let catalogueVersion: String
+    /// Why the support desk had it fetched from the store; nil if nobody had to.
+    package let redelivery: Redelivery?
 
-    package init(purchase: Purchase, catalogueVersion: String) {
+    package init(
+        purchase: Purchase, catalogueVersion: String, redelivery: Redelivery? = nil
+    ) {
         self.purchase = purchase
         self.catalogueVersion = catalogueVersion
+        self.redelivery = redelivery
+    }
+}
+
+/// Why the support desk had a purchase fetched from the store, which nobody had posted.
+package struct Redelivery: Hashable, Sendable {
+    package let reason: String
+    package let ticketID: String
+
+    package init(reason: String, ticketID: String) {
+        self.reason = reason
+        self.ticketID = ticketID
     }
 }
 
@@ -229,10 +247,11 @@ package struct DebtPaid: Hashable, Sendable {
     }
 }
 
-/// The store's word on a purchase that hadn't been granted, in the account of such purchases.
-package struct RefundRemembered: Hashable, Sendable {
+/// The store's word on refunds of a purchase. Where the purchase hadn't been granted, it's remembered
+/// as an event of the account of such purchases.
+package struct RefundWord: Hashable, Sendable {
     package let purchase: PurchaseKey
-    /// In thousandths of a percent; 0 for a reversal.
+    /// What is refunded by now, in thousandths of a percent; 0 for a reversal.
     package let percentage: Int64
     package let signedAt: Timestamp
 
@@ -241,4 +260,11 @@ package struct RefundRemembered: Hashable, Sendable {
         self.percentage = percentage
         self.signedAt = signedAt
     }
+}
+
+/// Whether the store may be told how much of its purchases an account has used.
+package struct ConsentRecorded: Hashable, Sendable {
+    package let isGiven: Bool
+
+    package init(isGiven: Bool) { self.isGiven = isGiven }
 }

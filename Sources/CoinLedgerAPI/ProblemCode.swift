@@ -69,6 +69,10 @@ package struct ProblemCode: Hashable, Sendable {
     package static let holdNotFound = ProblemCode("hold_not_found", 404)
     package static let transactionNotFound = ProblemCode("transaction_not_found", 404)
 
+    // What is known of notifications.
+    package static let notificationNotFound = ProblemCode("notification_not_found", 404)
+    package static let notificationNotDead = ProblemCode("notification_not_dead", 409)
+
     // What the service can't do now.
     package static let internalError = ProblemCode("internal_error", 500, retryable: true)
     package static let storeUnavailable = ProblemCode("store_unavailable", 503, retryable: true)
@@ -87,7 +91,7 @@ package struct ProblemCode: Hashable, Sendable {
         rejectedByStore, certificateRevoked, insufficientCoins, inDebt, priceChanged,
         alreadyReversed, holdExpired,
         tooManyHolds, unknownStamp, tooManyLots, captureTooLarge, eventNotFound, spendNotFound,
-        holdNotFound, transactionNotFound, internalError, storeUnavailable, revocationUnknown,
-        ledgerUnavailable, overloaded,
+        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead,
+        internalError, storeUnavailable, revocationUnknown, ledgerUnavailable, overloaded,
     ]
 }

@@ -51,6 +51,14 @@ package struct RequestBody: Sendable {
         return text
     }
 
+    package func bool(_ name: String) throws(InvalidRequest) -> Bool {
+        guard let value = object[name] else { throw lacks(name) }
+        guard let flag = value.bool else {
+            throw RequestBody.invalid(name, "The field must be true or false.")
+        }
+        return flag
+    }
+
     /// Prose: so many bytes of UTF-8 without control characters.
     package func text(
         _ name: String, bytes: ClosedRange<Int>

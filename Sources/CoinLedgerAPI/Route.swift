@@ -11,12 +11,18 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     case releaseHold
     case batch
     case linkAppAccountToken
+    case recordConsent
+    case consent
     case accountEvents
     case accountLots
     case event
     case transaction
     case consumption
     case refund
+    case receiveNotification
+    case notifications
+    case notification
+    case retryNotification
     case alive
     case ready
     case metrics
@@ -25,11 +31,11 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     package var method: String {
         switch self {
         case .submitReceipt, .spend, .grant, .reverseSpend, .adjust, .hold, .captureHold,
-            .releaseHold, .batch, .refund:
+            .releaseHold, .batch, .refund, .receiveNotification, .retryNotification:
             "POST"
-        case .linkAppAccountToken: "PUT"
-        case .balance, .accountEvents, .accountLots, .event, .transaction, .consumption, .alive,
-            .ready, .metrics, .openAPI:
+        case .linkAppAccountToken, .recordConsent: "PUT"
+        case .consent, .balance, .accountEvents, .accountLots, .event, .transaction, .consumption,
+            .notifications, .notification, .alive, .ready, .metrics, .openAPI:
             "GET"
         }
     }
@@ -48,12 +54,16 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .releaseHold: "/v1/accounts/{accountId}/holds/{holdId}/release"
         case .batch: "/v1/batches"
         case .linkAppAccountToken: "/v1/accounts/{accountId}/app-account-token"
+        case .recordConsent, .consent: "/v1/accounts/{accountId}/consent"
         case .accountEvents: "/v1/accounts/{accountId}/events"
         case .accountLots: "/v1/accounts/{accountId}/lots"
         case .event: "/v1/events/{eventId}"
         case .transaction: "/v1/transactions/{transactionId}"
         case .consumption: "/v1/transactions/{transactionId}/consumption"
         case .refund: "/v1/refunds"
+        case .receiveNotification, .notifications: "/v1/app-store/notifications"
+        case .notification: "/v1/app-store/notifications/{notificationUuid}"
+        case .retryNotification: "/v1/app-store/notifications/{notificationUuid}/retry"
         case .alive: "/livez"
         case .ready: "/readyz"
         case .metrics: "/metrics"
@@ -70,7 +80,9 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .accountEvents: ["type", "from", "until", "after", "limit"]
         case .accountLots: ["openOnly", "after", "limit"]
         case .transaction, .consumption: ["environment"]
-        case .submitReceipt, .linkAppAccountToken, .event, .refund, .alive, .ready, .metrics,
+        case .notifications: ["state", "after", "limit"]
+        case .submitReceipt, .linkAppAccountToken, .recordConsent, .consent, .event, .refund,
+            .receiveNotification, .notification, .retryNotification, .alive, .ready, .metrics,
             .openAPI:
             []
         }
@@ -82,10 +94,11 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     /// Whether a request needs a key of the API.
     package var needsKey: Bool {
         switch self {
-        case .alive, .ready, .metrics, .openAPI: false
+        case .receiveNotification, .alive, .ready, .metrics, .openAPI: false
         case .submitReceipt, .spend, .balance, .grant, .reverseSpend, .adjust, .hold, .captureHold,
-            .releaseHold, .batch, .linkAppAccountToken, .accountEvents, .accountLots, .event,
-            .transaction, .consumption, .refund:
+            .releaseHold, .batch, .linkAppAccountToken, .recordConsent, .consent, .accountEvents,
+            .accountLots, .event, .transaction, .consumption, .refund, .notifications,
+            .notification, .retryNotification:
             true
         }
     }

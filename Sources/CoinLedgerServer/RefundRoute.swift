@@ -6,14 +6,14 @@ import HTTPServer
 
 extension CoinLedgerApp {
     func refund(_ request: HTTPRequest) async throws(InvalidRequest) -> HTTPResponse {
-        let notice = try RefundService.Notice(
+        let word = try RefundWord(
             try RequestBody(
                 request.body,
                 fields: ["transactionId", "environment", "type", "percentage", "signedDate"]))
         do throws(RefundService.Failure) {
-            let result = try await services.refunds.submit(notice)
+            let result = try await services.refunds.submit(word)
             if case .rejected(let rejection) = result { return HTTPResponse(rejection.problem) }
-            return HTTPResponse(status: 200, json: result.json(notice))
+            return HTTPResponse(status: 200, json: result.json(word))
         } catch {
             switch error {
             case .overloaded: return HTTPResponse(WriterError.overloaded.problem)
@@ -23,7 +23,7 @@ extension CoinLedgerApp {
     }
 }
 
-extension RefundService.Notice {
+extension RefundWord {
     private enum Kind: String {
         case full, prorated, reversed
     }
@@ -68,17 +68,17 @@ extension RequestBody {
 }
 
 extension RefundService.Result {
-    fileprivate func json(_ notice: RefundService.Notice) -> JSON {
+    fileprivate func json(_ word: RefundWord) -> JSON {
         var object = JSONObject([
-            .init("transactionId", .string(notice.purchase.transactionID.text)),
-            .init("environment", .string(notice.purchase.environment.rawValue)),
-            .init("outcome", .string(outcome(notice))),
+            .init("transactionId", .string(word.purchase.transactionID.text)),
+            .init("environment", .string(word.purchase.environment.rawValue)),
+            .init("outcome", .string(outcome(word))),
         ])
         if case .done(let account, _, _) = self {
             object.append("accountId", .string(account.text))
         }
         object.append("eventId", event.map { .string($0.description) })
-        object.append("percentage", .integer(notice.percentage))
+        object.append("percentage", .integer(word.percentage))
         guard case .done(_, let events, let balance) = self else { return .object(object) }
         for recorded in events {
             for member in recorded.event.effects { object.append(member.name, member.value) }
@@ -87,9 +87,9 @@ extension RefundService.Result {
         return .object(object)
     }
 
-    private func outcome(_ notice: RefundService.Notice) -> String {
+    private func outcome(_ word: RefundWord) -> String {
         switch self {
-        case .done: notice.percentage > 0 ? "refunded" : "reversed"
+        case .done: word.percentage > 0 ? "refunded" : "reversed"
         case .remembered: "remembered"
         case .unchanged, .rejected: "unchanged"
         }
@@ -120,7 +120,8 @@ extension Event {
                 .init("debtCleared", .integer(event.debtCleared.amount)),
             ]
         case .purchaseRecorded, .coinsGranted, .appAccountTokenLinked, .coinsSpent, .spendReversed,
-            .coinsExpired, .coinsAdjusted, .coinsHeld, .holdReleased, .debtPaid, .refundRemembered:
+            .coinsExpired, .coinsAdjusted, .coinsHeld, .holdReleased, .debtPaid, .refundRemembered,
+            .consentRecorded, .orderRecorded:
             []
         }
     }

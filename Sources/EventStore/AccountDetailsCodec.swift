@@ -1,7 +1,8 @@
 import Base
 package import CoinLedger
 
-/// What an account has beside its lots and few have at all: holds, and what refunds have taken.
+/// What an account has beside its lots and few have at all: holds, what refunds have taken, and
+/// whether its consent was asked for.
 package struct AccountDetails: Hashable, Sendable {
     package struct PurseDetails: Hashable, Sendable {
         package let holds: [Hold]
@@ -21,17 +22,22 @@ package struct AccountDetails: Hashable, Sendable {
 
     package let production: PurseDetails
     package let sandbox: PurseDetails
+    package let consent: Bool?
 
     package static let none = AccountDetails(production: .none, sandbox: .none)
 
-    package init(production: PurseDetails, sandbox: PurseDetails) {
+    package init(
+        production: PurseDetails, sandbox: PurseDetails, consent: Bool? = nil
+    ) {
         self.production = production
         self.sandbox = sandbox
+        self.consent = consent
     }
 
     package init(_ account: Account) {
         self.init(
-            production: PurseDetails(account.production), sandbox: PurseDetails(account.sandbox))
+            production: PurseDetails(account.production), sandbox: PurseDetails(account.sandbox),
+            consent: account.consent)
     }
 
     package subscript(environment: Environment) -> PurseDetails {
@@ -55,6 +61,7 @@ package enum AccountDetailsCodec {
             case .sandbox: object.object("sandbox") { $0.members(details.sandbox) }
             }
         }
+        if let consent = details.consent { object.member("consented", consent) }
         return object.finish()
     }
 
@@ -64,7 +71,8 @@ package enum AccountDetailsCodec {
             let payload = try Payload(bytes)
             return AccountDetails(
                 production: try purse(payload, "production", .production),
-                sandbox: try purse(payload, "sandbox", .sandbox))
+                sandbox: try purse(payload, "sandbox", .sandbox),
+                consent: try payload.optional("consented", \JSON.bool))
         } catch {
             switch error {
             case .malformed(let field): throw .corrupt("details of an account: \(field)")

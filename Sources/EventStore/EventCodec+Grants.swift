@@ -16,6 +16,12 @@ extension EventCodec {
         object.member("signedAt", purchase.signedAt?.description)
         object.member("appAccountToken", purchase.appAccountToken?.text)
         object.member("catalogueVersion", event.catalogueVersion)
+        if let redelivery = event.redelivery {
+            object.object("redelivery") {
+                $0.member("reason", redelivery.reason)
+                $0.member("ticketId", redelivery.ticketID)
+            }
+        }
         return object.finish()
     }
 
@@ -30,7 +36,15 @@ extension EventCodec {
             signedAt: try payload.optionalValue("signedAt", Timestamp.init),
             appAccountToken: try payload.optionalValue("appAccountToken", AppAccountToken.init))
         return PurchaseRecorded(
-            purchase: purchase, catalogueVersion: try payload.string("catalogueVersion"))
+            purchase: purchase, catalogueVersion: try payload.string("catalogueVersion"),
+            redelivery: try redelivery(payload))
+    }
+
+    private static func redelivery(_ payload: Payload) throws(PayloadError) -> Redelivery? {
+        guard payload.has("redelivery") else { return nil }
+        let redelivery = try payload.payload("redelivery")
+        return Redelivery(
+            reason: try redelivery.string("reason"), ticketID: try redelivery.string("ticketId"))
     }
 
     static func payload(_ token: AppAccountToken) -> [UInt8] {

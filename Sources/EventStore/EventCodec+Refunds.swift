@@ -54,7 +54,7 @@ extension EventCodec {
             purchase: try payload.purchaseKey(), taken: try payload.returnedSlices("taken"))
     }
 
-    static func payload(_ event: RefundRemembered) -> [UInt8] {
+    static func payload(_ event: RefundWord) -> [UInt8] {
         var object = JSONObjectWriter()
         object.members(event.purchase)
         object.member("percentageMilliunits", event.percentage)
@@ -62,8 +62,8 @@ extension EventCodec {
         return object.finish()
     }
 
-    static func refundRemembered(_ payload: Payload) throws(PayloadError) -> RefundRemembered {
-        RefundRemembered(
+    static func refundRemembered(_ payload: Payload) throws(PayloadError) -> RefundWord {
+        RefundWord(
             purchase: try payload.purchaseKey(), percentage: try payload.percentage(),
             signedAt: try payload.value("signedAt", Timestamp.init))
     }

@@ -21,6 +21,8 @@ package enum EventCodec {
         case refundReversed = "RefundReversed"
         case debtPaid = "DebtPaid"
         case refundRemembered = "RefundRemembered"
+        case consentRecorded = "ConsentRecorded"
+        case orderRecorded = "OrderRecorded"
     }
 
     package struct Encoded: Sendable {
@@ -57,6 +59,8 @@ package enum EventCodec {
         case .refundReversed(let event): Encoded(.refundReversed, payload(event))
         case .debtPaid(let event): Encoded(.debtPaid, payload(event))
         case .refundRemembered(let event): Encoded(.refundRemembered, payload(event))
+        case .consentRecorded(let event): Encoded(.consentRecorded, payload(event))
+        case .orderRecorded(let event): Encoded(.orderRecorded, payload(event))
         }
     }
 
@@ -88,6 +92,8 @@ package enum EventCodec {
         case .refundReversed: .refundReversed(try refundReversed(payload))
         case .debtPaid: .debtPaid(try debtPaid(payload))
         case .refundRemembered: .refundRemembered(try refundRemembered(payload))
+        case .consentRecorded: .consentRecorded(try consentRecorded(payload))
+        case .orderRecorded: .orderRecorded(try orderRecorded(payload))
         }
     }
 
@@ -101,7 +107,7 @@ package enum EventCodec {
     /// The payload of a `RefundRemembered` alone, as a purchase that nobody has points at it.
     package static func refundRemembered(
         _ payload: [UInt8]
-    ) throws(Unreadable) -> RefundRemembered {
+    ) throws(Unreadable) -> RefundWord {
         try readable(EventType.refundRemembered.rawValue, 1) { () throws(PayloadError) in
             try refundRemembered(try Payload(payload))
         }

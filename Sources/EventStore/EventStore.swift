@@ -41,6 +41,9 @@ package protocol EventStore: Sendable {
     /// The event of that name, nil if there is none.
     func event(_ id: EventID) async throws(EventStoreError) -> StoredEvent?
 
+    /// The event that says what the store's order holds, nil if it was never looked up.
+    func order(_ id: OrderID) async throws(EventStoreError) -> StoredEvent?
+
     /// Up to `limit` events of an account with a version above `version`, oldest first.
     func events(
         of account: AccountID, after version: Int64, limit: Int, where filter: EventFilter
@@ -87,7 +90,8 @@ package protocol EventStore: Sendable {
 package enum EventStoreError: Error, Hashable, Sendable {
     /// Something else was appended meanwhile. Nothing of this was written.
     case conflict
-    /// A purchase, token, spend or key of the batch was claimed before. Nothing of it was written.
+    /// A purchase, token, spend, order or key of the batch was claimed before. Nothing of it was
+    /// written.
     case claimed
     /// The store can't be reached or takes no writes now. Nothing was written.
     case unavailable(String)
@@ -121,6 +125,8 @@ package struct LoadRequest: Sendable {
     package var spends: [EventID] = []
     /// Lots that may be open no more.
     package var lots: [LotID] = []
+    /// Orders that may have been looked up before.
+    package var orders: [OrderID] = []
     /// Keys that may have been answered before.
     package var keys: [IdempotencyKey] = []
 
@@ -186,6 +192,8 @@ package struct Batch: Sendable {
     package var tokenOwners: [AppAccountToken: AccountID] = [:]
     /// Spends that the batch reverses, and the event that does so.
     package var reversals: [EventID: EventID] = [:]
+    /// Orders that were looked up, and the event that says what they hold.
+    package var orders: [OrderID: EventID] = [:]
     /// Lots that the batch opens, as they are after it.
     package var newLots: [StoredLot] = []
     /// What is left after the batch of older lots that it drew from or gave back to.

@@ -31,6 +31,11 @@ struct Payload {
         return value
     }
 
+    func bool(_ name: String) throws(PayloadError) -> Bool {
+        guard let value = object[name]?.bool else { throw .malformed(name) }
+        return value
+    }
+
     /// A number of things that are counted from 1, within what every JSON reader holds exactly.
     func count(_ name: String) throws(PayloadError) -> Int64 {
         let value = try integer(name)

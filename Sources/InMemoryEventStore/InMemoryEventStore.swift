@@ -10,10 +10,14 @@ package actor InMemoryEventStore: EventStore {
     private var accounts: [AccountID: Account] = [:]
     private var lots: [LotID: StoredLot] = [:]
     private var claims = PurchaseClaims()
-    private var tokenOwners: [AppAccountToken: AccountID] = [:]
+    private(set) var tokenOwners: [AppAccountToken: AccountID] = [:]
     private var reversals: [EventID: EventID] = [:]
+    private var orders: [OrderID: EventID] = [:]
     private var answers: [IdempotencyKey: StoredAnswer] = [:]
     private var refusals: [PurchaseRefusal] = []
+    /// In the order of arrival.
+    var notifications: [KeptNotification] = []
+    var lastNotificationNumber: Int64 = 0
 
     package init(laneCount: Int64) {
         self.laneCount = laneCount
@@ -24,6 +28,7 @@ package actor InMemoryEventStore: EventStore {
         var facts = Facts(claims: claims.granted, rememberedRefunds: claims.remembered)
         for token in request.tokens { facts.tokenOwners[token] = tokenOwners[token] }
         for spend in request.spends { facts.reversals[spend] = reversals[spend] }
+        for order in request.orders { facts.orders[order] = orders[order] }
         for lot in request.lots { facts.lots[lot] = lots[lot]?.lot }
         var accounts: [AccountID: Account] = [:]
         for id in request.accounts + request.accountsWithoutLots {
@@ -55,6 +60,7 @@ package actor InMemoryEventStore: EventStore {
         }
         tokenOwners.merge(batch.tokenOwners) { $1 }
         reversals.merge(batch.reversals) { $1 }
+        orders.merge(batch.orders) { $1 }
         answers.merge(batch.answers) { $1 }
     }
 
@@ -63,6 +69,7 @@ package actor InMemoryEventStore: EventStore {
             claims.granted[key] == nil && claims.remembered[key]?.event == batch.takenOver[key]
         } && batch.tokenOwners.keys.allSatisfy { tokenOwners[$0] == nil }
             && batch.reversals.keys.allSatisfy { reversals[$0] == nil }
+            && batch.orders.keys.allSatisfy { orders[$0] == nil }
             && batch.answers.keys.allSatisfy { answers[$0] == nil }
     }
 
@@ -107,6 +114,11 @@ package actor InMemoryEventStore: EventStore {
 
     package func event(_ id: EventID) throws(EventStoreError) -> StoredEvent? {
         log[id.lane]?.first { $0.id == id }
+    }
+
+    package func order(_ id: OrderID) throws(EventStoreError) -> StoredEvent? {
+        guard let event = orders[id] else { return nil }
+        return try self.event(event)
     }
 
     package func events(

@@ -19,7 +19,8 @@ struct AccountRows {
             guard let version else { return nil }
             return Account(
                 version: version, production: purse(production, details.production),
-                sandbox: purse(sandbox, details.sandbox), lotCount: lotCount)
+                sandbox: purse(sandbox, details.sandbox), lotCount: lotCount,
+                consent: details.consent)
         }
 
         private func purse(_ lots: [OpenLot], _ details: AccountDetails.PurseDetails) -> Purse {
@@ -75,7 +76,7 @@ struct AccountRowsWithoutLots {
                 version: try rows.int8(row, 1),
                 production: try purse(row, 4, 8, details?.production),
                 sandbox: try purse(row, 6, 9, details?.sandbox),
-                lotCount: try rows.int8(row, 2))
+                lotCount: try rows.int8(row, 2), consent: details?.consent)
         }
         return accounts
     }

@@ -2,7 +2,7 @@ import CoinLedger
 import EventStore
 import Postgres
 
-/// What a batch claims: purchases, tokens and spends. All of it is sorted, so that two lanes that
+/// What a batch claims: purchases, tokens, spends and orders. All of it is sorted, so that two lanes that
 /// claim the same wait for each other in one order.
 extension AppendParameters {
     /// A row of `purchases` as it will be, and the event that has it now.
@@ -45,6 +45,11 @@ extension AppendParameters {
             .numbers(sorted.map(\.key.lane.number)), .numbers(sorted.map(\.key.position)),
             .numbers(sorted.map(\.value.position)),
         ]
+    }
+
+    static func orders(_ orders: [OrderID: EventID]) -> [PostgresValue] {
+        let sorted = orders.sorted { $0.key.text < $1.key.text }
+        return [.texts(sorted.map(\.key.text)), .numbers(sorted.map(\.value.position))]
     }
 }
 

@@ -4,7 +4,7 @@ import Postgres
 
 /// A batch as the arguments of `append_events`, in their order.
 struct AppendParameters {
-    static let count = 60
+    static let count = 62
     let values: [PostgresValue]
 
     init(_ batch: Batch) {
@@ -16,6 +16,7 @@ struct AppendParameters {
         values += AppendParameters.claims(batch)
         values += AppendParameters.tokens(batch.tokenOwners)
         values += AppendParameters.reversals(batch.reversals)
+        values += AppendParameters.orders(batch.orders)
         values += AppendParameters.newLots(batch.newLots)
         values += AppendParameters.changedLots(batch.changedLots)
         values += AppendParameters.answers(batch.answers)

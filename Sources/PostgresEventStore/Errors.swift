@@ -17,7 +17,8 @@ extension PostgresError {
     /// The constraints that a claim violates if it's taken.
     private static let claims = [
         "purchases_are_granted_once", "app_account_tokens_have_one_account",
-        "spends_are_reversed_once", "idempotency_keys_are_answered_once",
+        "spends_are_reversed_once", "orders_are_recorded_once",
+        "idempotency_keys_are_answered_once",
     ]
 
     /// The failure of an append.

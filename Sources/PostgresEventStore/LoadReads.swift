@@ -9,7 +9,7 @@ struct LoadReads {
     init(_ request: LoadRequest) { self.request = request }
 
     private enum Part: CaseIterable {
-        case accounts, accountsWithoutLots, purchases, tokens, spends, lots, keys
+        case accounts, accountsWithoutLots, purchases, tokens, spends, orders, lots, keys
     }
 
     var queries: [(PostgresStatement, [PostgresValue])] {
@@ -39,6 +39,8 @@ struct LoadReads {
                     .int8Array(request.spends.map(\.position)),
                 ]
             )
+        case .orders where !request.orders.isEmpty:
+            (Statements.orders, [.textArray(request.orders.map(\.text))])
         case .lots where !request.lots.isEmpty:
             (
                 Statements.lots,
@@ -55,7 +57,8 @@ struct LoadReads {
                     .textArray(request.keys.map(\.text)),
                 ]
             )
-        case .accounts, .accountsWithoutLots, .purchases, .tokens, .spends, .lots, .keys: nil
+        case .accounts, .accountsWithoutLots, .purchases, .tokens, .spends, .orders, .lots, .keys:
+            nil
         }
     }
 
@@ -79,6 +82,7 @@ struct LoadReads {
                 facts.rememberedRefunds = claims.remembered
             case .tokens: facts.tokenOwners = try tokenOwners(rows)
             case .spends: facts.reversals = try reversals(rows)
+            case .orders: facts.orders = try orders(rows)
             case .lots: facts.lots = try lots(rows)
             case .keys: answers = try self.answers(rows)
             }
@@ -103,6 +107,14 @@ struct LoadReads {
             reversals[try rows.event(row, 0)] = try rows.event(row, 2)
         }
         return reversals
+    }
+
+    private func orders(_ rows: PostgresRows) throws(PostgresError) -> [OrderID: EventID] {
+        var orders: [OrderID: EventID] = [:]
+        for row in 0..<rows.count {
+            orders[try rows.value(row, 0, OrderID.init)] = try rows.event(row, 1)
+        }
+        return orders
     }
 
     private func lots(_ rows: PostgresRows) throws(PostgresError) -> [LotID: Lot] {

@@ -9,6 +9,10 @@ extension PostgresEventStore {
         ).first
     }
 
+    package func order(_ id: OrderID) async throws(EventStoreError) -> StoredEvent? {
+        try await events(readers, Statements.orderEvent, [.text(id.text)]).first
+    }
+
     package func events(
         of account: AccountID, after version: Int64, limit: Int, where filter: EventFilter
     ) async throws(EventStoreError) -> [StoredEvent] {

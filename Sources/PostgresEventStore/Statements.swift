@@ -40,6 +40,10 @@ enum Statements {
         ) AS reversal
         """)
 
+    static let orders = PostgresStatement(
+        "orders",
+        "SELECT order_id, lane, position FROM coinledger.orders WHERE order_id = ANY($1)")
+
     static let answers = PostgresStatement(
         "answers",
         """
@@ -77,6 +81,14 @@ enum Statements {
     static let event = PostgresStatement(
         "event",
         "SELECT \(eventColumns) FROM coinledger.events WHERE lane = $1 AND position = $2")
+
+    static let orderEvent = PostgresStatement(
+        "order_event",
+        """
+        SELECT \(eventColumns) FROM coinledger.orders
+        JOIN coinledger.events USING (lane, position)
+        WHERE order_id = $1
+        """)
 
     static let accountEvents = PostgresStatement(
         "account_events",

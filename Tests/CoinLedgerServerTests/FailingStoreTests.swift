@@ -143,6 +143,7 @@ private struct FailingStore: EventStore, APIKeyStore {
     func account(_: AccountID) throws(EventStoreError) -> Account? { throw error }
     func claims(on _: [PurchaseKey]) throws(EventStoreError) -> PurchaseClaims { throw error }
     func event(_: EventID) throws(EventStoreError) -> StoredEvent? { throw error }
+    func order(_: OrderID) throws(EventStoreError) -> StoredEvent? { throw error }
 
     func events(
         of _: AccountID, after _: Int64, limit _: Int, where _: EventFilter

@@ -313,8 +313,10 @@ import Testing
 }
 
 /// Runs `body` with one more service of `world`, which is stopped and must stop as it should.
-func withService(of world: World, _ body: (UInt16) throws -> Void) throws {
-    let service = try world.startService()
+func withService(
+    of world: World, daysAhead: Int? = nil, _ body: (UInt16) throws -> Void
+) throws {
+    let service = try world.startService(daysAhead: daysAhead)
     defer { service.kill() }
     try body(service.port)
     #expect(service.stop() == .code(0))

@@ -20,7 +20,7 @@ import Testing
             holds: [],
             refunds: [
                 .appStore("T3", .sandbox): Refund(), .appStore("T2", .sandbox): Refund(),
-            ]))
+            ]), consent: true)
 
     static let fullText =
         #"{"production":{"holds":[{"id":"0-12","coins":50,"purpose":{"type":"other","#
@@ -35,12 +35,23 @@ import Testing
         + #"{"store":"app_store","environment":"Sandbox","transactionId":"T2","#
         + #""percentageMilliunits":0,"taken":[],"debt":0,"writtenOff":0},"#
         + #"{"store":"app_store","environment":"Sandbox","transactionId":"T3","#
-        + #""percentageMilliunits":0,"taken":[],"debt":0,"writtenOff":0}]}}"#
+        + #""percentageMilliunits":0,"taken":[],"debt":0,"writtenOff":0}]},"consented":true}"#
 
     @Test func `aren't written where there are none`() throws {
         #expect(AccountDetailsCodec.encode(.none) == nil)
         #expect(AccountDetailsCodec.encode(AccountDetails(.new)) == nil)
         #expect(try AccountDetailsCodec.decode(Array("{}".utf8)) == .none)
+    }
+
+    @Test(arguments: [true, false])
+    func `may be an answer about consent alone`(isGiven: Bool) throws {
+        var account = Account.new
+        account.evolve(
+            .consentRecorded(ConsentRecorded(isGiven: isGiven)),
+            id: EventID(lane: 0, position: 1))
+        let bytes = try #require(AccountDetailsCodec.encode(AccountDetails(account)))
+        #expect(String(decoding: bytes, as: UTF8.self) == #"{"consented":\#(isGiven)}"#)
+        #expect(try AccountDetailsCodec.decode(bytes).consent == isGiven)
     }
 
     @Test func `are written in one way alone, and read again`() throws {
@@ -64,6 +75,7 @@ import Testing
         (#""transactionId":"T3""#, #""transactionId":"T2""#),
         (#""debt":60"#, #""debt":-1"#), (":50000", ":100001"), (#""refunds":"#, #""refund":"#),
         (#"{"production":{"#, #"{"production":1,"x":{"#),
+        (#""consented":true"#, #""consented":1"#),
     ])
     func `that can't be are refused`(old: String, new: String) throws {
         let text = try #require(replacing(old, by: new, in: Self.fullText))

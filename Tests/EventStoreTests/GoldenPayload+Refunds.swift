@@ -45,7 +45,7 @@ extension GoldenPayload {
 
     static let remembered = GoldenPayload(
         event: .refundRemembered(
-            RefundRemembered(
+            RefundWord(
                 purchase: .appStore("T9"), percentage: 0, signedAt: "2026-12-01T08:00:00Z")),
         type: "RefundRemembered",
         payload: #"{"store":"app_store","environment":"Production","transactionId":"T9","#

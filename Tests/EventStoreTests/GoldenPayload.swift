@@ -11,7 +11,8 @@ struct GoldenPayload: CustomTestStringConvertible {
     var testDescription: String { "\(type) \(payload.prefix(60))" }
 
     static let all =
-        [fullPurchase, leastPurchase, twoLots, pricedLot, gift, gamePrize, link] + spends + refunds
+        [fullPurchase, leastPurchase, redelivered, twoLots, pricedLot, gift, gamePrize, link]
+        + spends + refunds + store
 
     static let token: AppAccountToken = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
 
@@ -47,6 +48,21 @@ struct GoldenPayload: CustomTestStringConvertible {
         payload: #"{"store":"app_store","environment":"Production","transactionId":"T1","#
             + #""originalTransactionId":"T1","productId":"coins100","quantity":1,"#
             + #""purchasedAt":"1970-01-01T00:00:00.000Z","catalogueVersion":"1"}"#)
+
+    static let redelivered = GoldenPayload(
+        event: .purchaseRecorded(
+            PurchaseRecorded(
+                purchase: Purchase(
+                    key: .appStore("T1"), originalTransactionID: "T1", productID: "coins100",
+                    quantity: 1, price: nil, storefront: nil, purchasedAt: "1970-01-01T00:00:00Z",
+                    signedAt: nil, appAccountToken: nil),
+                catalogueVersion: "1",
+                redelivery: Redelivery(reason: "finished too early", ticketID: "S-7"))),
+        type: "PurchaseRecorded",
+        payload: #"{"store":"app_store","environment":"Production","transactionId":"T1","#
+            + #""originalTransactionId":"T1","productId":"coins100","quantity":1,"#
+            + #""purchasedAt":"1970-01-01T00:00:00.000Z","catalogueVersion":"1","#
+            + #""redelivery":{"reason":"finished too early","ticketId":"S-7"}}"#)
 
     static let twoLots = GoldenPayload(
         event: .coinsGranted(

@@ -23,7 +23,7 @@ import Testing
     @Test func `is known of every type of event`() {
         let types = Set(GoldenPayload.all.map(\.type))
         #expect(types == Set(EventCodec.EventType.allCases.map(\.rawValue)))
-        #expect(types.count == 13)
+        #expect(types.count == 15)
     }
 
     @Test func `of a grant is read alone, as a claim points at it`() throws {

@@ -16,6 +16,12 @@ import Testing
         + #""coins":100,"expiresAt":"2027-05-30T12:00:00.000Z"}]}"#
     static let link = #"{"appAccountToken":"6f9619ff-8b86-d011-b42d-00cf4fc964ff"}"#
 
+    static let order =
+        #"{"orderId":"M1","purchases":[{"store":"app_store","environment":"Production","#
+        + #""transactionId":"T1","productId":"coins100","#
+        + #""purchasedAt":"1970-01-01T00:00:00.000Z"}]}"#
+    static let consent = #"{"consented":true}"#
+
     /// A payload with one piece of its text exchanged, and the field that is named then.
     static let malformed: [(payload: String, old: String, new: String, reason: String)] = [
         (purchase, #""app_store""#, #""play_store""#, "store"),
@@ -72,6 +78,17 @@ import Testing
         (grant, #""expiresAt":"2027"#, #""expiresAt":"27"#, "expiresAt"),
         (link, "6f9619ff-", "6f9619ff", "appAccountToken"),
         (link, "appAccountToken", "token", "appAccountToken"),
+        (purchase, #""1"}"#, #""1","redelivery":1}"#, "redelivery"),
+        (purchase, #""1"}"#, #""1","redelivery":{"ticketId":"S-1"}}"#, "reason"),
+        (purchase, #""1"}"#, #""1","redelivery":{"reason":"lost"}}"#, "ticketId"),
+        (order, #""orderId":"M1""#, #""orderId":"""#, "orderId"),
+        (order, #""orderId":"M1""#, #""orderId":1"#, "orderId"),
+        (order, #""purchases":[{"#, #""purchases":[1,{"#, "purchases"),
+        (order, #""transactionId":"T1","#, "", "transactionId"),
+        (order, #""productId":"coins100","#, "", "productId"),
+        (order, #""1970-01"#, #""1970-13"#, "purchasedAt"),
+        (consent, "true", #""true""#, "consented"),
+        (consent, "consented", "given", "consented"),
     ]
 
     @Test(arguments: malformed)
@@ -110,7 +127,7 @@ import Testing
         #expect(refusal?.schemaVersion == version)
     }
 
-    @Test(arguments: [purchase, grant, link])
+    @Test(arguments: [purchase, grant, link, order, consent])
     func `never traps, wherever it's cut off or damaged`(payload: String) {
         let bytes = Array(payload.utf8)
         let type = Self.type(of: payload)
@@ -127,6 +144,8 @@ import Testing
         switch payload {
         case purchase: "PurchaseRecorded"
         case grant: "CoinsGranted"
+        case order: "OrderRecorded"
+        case consent: "ConsentRecorded"
         default: "AppAccountTokenLinked"
         }
     }

@@ -43,6 +43,16 @@ extension Purchase {
     }
 }
 
+extension OrderedPurchase {
+    package static func appStore(
+        _ id: TransactionID, _ environment: Environment = .production
+    ) -> OrderedPurchase {
+        OrderedPurchase(
+            key: .appStore(id, environment), productID: "coins100",
+            purchasedAt: "2026-11-30T11:58:00Z")
+    }
+}
+
 extension Lot {
     /// With the price that `Purchase.appStore` states, if no other is given.
     package static func paid(

@@ -95,7 +95,7 @@ extension History {
     package mutating func remember(
         _ id: TransactionID, _ percentage: Int64, signed: Int64
     ) throws(Rejection) -> [Event] {
-        let word = RefundRemembered(
+        let word = RefundWord(
             purchase: .appStore(id), percentage: percentage, signedAt: .noon(plus: signed))
         return try carryOut(.rememberRefund(word))
     }

@@ -45,8 +45,9 @@ package struct History: Sendable {
             if case .added(let lot) = adjusted.change { know(lot) }
         case .spendReversed(let reversed): facts.reversals[reversed.spend] = id
         case .appAccountTokenLinked(let token): facts.tokenOwners[token] = self.id
+        case .orderRecorded(let order): facts.orders[order.id] = id
         case .purchaseRecorded, .coinsSpent, .coinsExpired, .coinsHeld, .holdReleased,
-            .purchaseRefunded, .refundReversed, .debtPaid, .refundRemembered:
+            .purchaseRefunded, .refundReversed, .debtPaid, .refundRemembered, .consentRecorded:
             break
         }
     }

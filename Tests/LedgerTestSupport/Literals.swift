@@ -11,6 +11,10 @@ extension TransactionID: ExpressibleByStringLiteral {
     package init(stringLiteral text: String) { self = valid(TransactionID(text), text) }
 }
 
+extension OrderID: ExpressibleByStringLiteral {
+    package init(stringLiteral text: String) { self = valid(OrderID(text), text) }
+}
+
 extension AppAccountToken: ExpressibleByStringLiteral {
     package init(stringLiteral text: String) { self = valid(AppAccountToken(text), text) }
 }

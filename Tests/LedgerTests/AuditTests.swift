@@ -14,8 +14,8 @@ import Testing
             let report = try await audit.run()
             #expect(report.findings == [])
             #expect(report.findingCount == 0)
-            #expect(report.events == 7)
-            #expect(report.accounts == 3)
+            #expect(report.events == 9)
+            #expect(report.accounts == 4)
             #expect(report.lots == 4)
         }
     }
@@ -118,6 +118,12 @@ import Testing
         ),
         ("DELETE FROM coinledger.app_account_tokens", "event 0-5: its link of"),
         ("UPDATE coinledger.app_account_tokens SET account = 'u1'", "event 0-5: its link of"),
+        ("DELETE FROM coinledger.orders", "its order M1 is kept as nothing"),
+        ("UPDATE coinledger.orders SET position = 9", "its order M1 is kept as"),
+        (
+            "UPDATE coinledger.accounts SET details = NULL WHERE account = 'u2'",
+            "account u2: kept as"
+        ),
     ]
 
     @Test(arguments: tamperings)
@@ -148,7 +154,8 @@ import Testing
     }
 
     /// Lane 0: u1 has bought T1 (events 1, 2), u3 has bought T2 (3, 4) and linked a token (5).
-    /// Lane 1: u2 has bought T3, which was T0 first (1, 2).
+    /// Lane 1: u2 has bought T3, which was T0 first (1, 2), and has consented (3). The last event of
+    /// one of them is an order that was looked up.
     private func withAudit(
         _ body: @escaping @Sendable (TestDatabase, PostgresEventStore, Audit) async throws -> Void
     ) async throws {
@@ -161,7 +168,11 @@ import Testing
                 try await store.append(
                     TestBatch(lane: 1, head: 0).grant(
                         "T3", original: "T0", to: "u2", paid: 500, free: 50
-                    ).batch)
+                    ).consent(true, of: "u2").batch)
+                let lane = Lane.of(.unclaimed, count: 2)
+                try await store.append(
+                    TestBatch(lane: lane, head: try await store.heads()[lane] ?? 0).order("M1")
+                        .batch)
                 try await body(database, store, Audit(store: store))
             }
         }

@@ -112,7 +112,7 @@ private struct LotSums: Equatable {
         case .purchaseRefunded(let event): give(event.taken, account, -1)
         case .debtPaid(let event): give(event.taken, account, -1)
         case .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
-            .refundRemembered:
+            .refundRemembered, .consentRecorded, .orderRecorded:
             break
         }
     }

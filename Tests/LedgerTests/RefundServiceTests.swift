@@ -24,8 +24,8 @@ private func withRefunds(
 
 private func notice(
     _ id: TransactionID, _ percentage: Int64, _ signedAt: Timestamp
-) -> RefundService.Notice {
-    RefundService.Notice(purchase: .appStore(id), percentage: percentage, signedAt: signedAt)
+) -> RefundWord {
+    RefundWord(purchase: .appStore(id), percentage: percentage, signedAt: signedAt)
 }
 
 extension RefundService.Result {

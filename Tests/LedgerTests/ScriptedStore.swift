@@ -146,6 +146,10 @@ extension ScriptedStore {
         try await inner.event(id)
     }
 
+    func order(_ id: OrderID) async throws(EventStoreError) -> StoredEvent? {
+        try await inner.order(id)
+    }
+
     func events(
         of account: AccountID, after version: Int64, limit: Int, where filter: EventFilter
     ) async throws(EventStoreError) -> [StoredEvent] {

@@ -14,7 +14,7 @@ private let far: AccountID = nobodysLane == 0 ? "u2" : "u1"
         try await kind.withStore { (store, _) async throws in
             try await store.append(remembered.batch)
             let expected = RememberedRefund(
-                refund: RefundRemembered(
+                refund: RefundWord(
                     purchase: .appStore("T1"), percentage: 100_000, signedAt: .noon),
                 event: EventID(lane: nobodysLane, position: 1))
             let claims = try await store.claims(on: [.appStore("T1"), .appStore("T2")])

@@ -111,12 +111,22 @@ extension TestBatch {
         let key = PurchaseKey.appStore(id)
         let next = with(
             .refundRemembered(
-                RefundRemembered(purchase: key, percentage: percentage, signedAt: signedAt)),
+                RefundWord(purchase: key, percentage: percentage, signedAt: signedAt)),
             of: .unclaimed)
         return next.changing { batch in
             batch.remembered[key] = next.lastEvent
             batch.takenOver[key] = known
         }
+    }
+
+    func consent(_ isGiven: Bool, of account: AccountID) -> TestBatch {
+        with(.consentRecorded(ConsentRecorded(isGiven: isGiven)), of: account)
+    }
+
+    func order(_ id: OrderID, _ purchases: OrderedPurchase...) -> TestBatch {
+        let next = with(
+            .orderRecorded(OrderRecorded(id: id, purchases: purchases)), of: .unclaimed)
+        return next.changing { $0.orders[id] = next.lastEvent }
     }
 
     func answer(_ key: IdempotencyKey, _ body: String, at time: Timestamp = .noon) -> TestBatch {

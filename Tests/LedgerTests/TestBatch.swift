@@ -84,7 +84,7 @@ struct TestBatch {
         case .refundReversed(let reversed): give(reversed.returned, stored, 1)
         case .debtPaid(let paid): give(paid.taken, stored, -1)
         case .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
-            .refundRemembered:
+            .refundRemembered, .consentRecorded, .orderRecorded:
             break
         }
     }

@@ -16,8 +16,14 @@ package struct StandInPurchase: Sendable {
     package var currency: String?
     /// ISO 3166-1 alpha-3.
     package var storefront: String?
-    /// Whose receipt the purchase goes to.
+    /// Whose receipt the purchase goes to. A device is a customer of its own.
     package var device = "default"
+    /// On the invoice; a new one if nil. Several purchases may share one.
+    package var orderID: String?
+    /// A code that the customer redeems: the purchase costs nothing unless a price is given.
+    package var offerCode: String?
+    /// Whether the service is notified, if there is a target for notifications.
+    package var notify = true
     package var fault: PurchaseFault?
     /// Members of the signed payload that replace those made here; null takes one away.
     package var payload = JSONObject()
@@ -46,16 +52,30 @@ package enum PurchaseFault: Hashable, Sendable {
 }
 
 /// What the customer's app gets.
-package struct StandInSale: Hashable, Sendable {
+package struct StandInSale: Sendable {
     package let transactionID: String
     package let signedTransaction: String
-    /// The device's app receipt with everything unfinished on it, in base64.
-    package let receipt: String
+    private let snapshot: ReceiptSnapshot
+
+    init(transactionID: String, signedTransaction: String, snapshot: ReceiptSnapshot) {
+        self.transactionID = transactionID
+        self.signedTransaction = signedTransaction
+        self.snapshot = snapshot
+    }
+
+    /// The device's app receipt with everything unfinished on it then, in base64.
+    ///
+    /// Signed only now, which takes a millisecond: most sales are posted as signed transactions.
+    package var receipt: String { snapshot.signed() }
 }
 
 /// Why the stand-in doesn't do what it's asked.
 package enum StandInStoreError: Error, Hashable {
     case unknownTransaction
-    /// So many transactions are stored as there may be.
+    /// It was never begun, is over, or is at another point than what is asked for needs.
+    case wrongState(StandInSaleState)
+    /// There's no refund to reverse.
+    case notRefunded
+    /// So many transactions, or notifications under way, are stored as there may be.
     case full
 }

@@ -4,7 +4,8 @@ import EventLoop
 import EventStore
 import Telemetry
 
-/// What a service does by itself now and then: records expired coins, and forgets old answers.
+/// What a service does by itself now and then: records expired coins, and forgets old answers and
+/// notifications.
 final class Housekeeping: Sendable {
     private let task: Task<Void, Never>
 
@@ -12,15 +13,20 @@ final class Housekeeping: Sendable {
     /// How often a pause looks whether it's over.
     private static let tickMilliseconds: Int64 = 200
     private static let answersAtOnce = 10_000
+    private static let notificationsAtOnce = 1000
 
     /// Starts, on the loop of the ledger's writers.
-    init(_ ledger: Ledger, answerDays: Int64, on loop: EventLoop, log: Log) {
+    init(
+        _ ledger: Ledger, _ notifications: any NotificationStore, answerDays: Int64,
+        notificationDays: Int64, on loop: EventLoop, log: Log
+    ) {
         let expiry = ExpiryRecorder(ledger: ledger, clock: SystemClock.now, log: log)
         task = loop.task {
             while !Task.isCancelled {
                 do throws(WriterError) {
                     _ = try await expiry.run()
                     try await Housekeeping.forgetAnswers(ledger.store, answerDays)
+                    try await Housekeeping.forgetNotifications(notifications, notificationDays)
                 } catch {
                     log.warning("housekeeping waits", ["error": "\(error)"])
                 }
@@ -43,10 +49,7 @@ final class Housekeeping: Sendable {
     private static func forgetAnswers(
         _ store: any EventStore, _ days: Int64
     ) async throws(WriterError) {
-        let now = SystemClock.now()
-        guard let time = Timestamp(milliseconds: now.milliseconds - days * 86_400_000) else {
-            return
-        }
+        guard let time = instant(daysAgo: days) else { return }
         do throws(EventStoreError) {
             while try await store.forgetAnswers(recordedBefore: time, limit: answersAtOnce)
                 == answersAtOnce, !Task.isCancelled
@@ -54,5 +57,23 @@ final class Housekeeping: Sendable {
         } catch {
             throw .unavailable
         }
+    }
+
+    private static func forgetNotifications(
+        _ store: any NotificationStore, _ days: Int64
+    ) async throws(WriterError) {
+        guard let time = instant(daysAgo: days) else { return }
+        do throws(EventStoreError) {
+            while try await store.forgetNotifications(
+                doneBefore: time, limit: notificationsAtOnce) == notificationsAtOnce,
+                !Task.isCancelled
+            {}
+        } catch {
+            throw .unavailable
+        }
+    }
+
+    private static func instant(daysAgo days: Int64) -> Timestamp? {
+        Timestamp(milliseconds: SystemClock.now().milliseconds - days * 86_400_000)
     }
 }

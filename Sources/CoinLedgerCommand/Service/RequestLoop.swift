@@ -1,3 +1,4 @@
+import AppStoreConnection
 import Base
 import CoinLedgerServer
 import CoinLedgerService
@@ -23,6 +24,9 @@ final class RequestLoop: Sendable {
         let metrics: Metrics
         let ledger: Ledger
         let verification: ReceiptVerification
+        let notifications: Notifications
+        /// Nil without a key for it.
+        let storeAPI: AppStoreServerClient?
     }
 
     init(_ shared: Shared, _ store: PostgresEventStore, on loop: EventLoop) {
@@ -31,17 +35,23 @@ final class RequestLoop: Sendable {
         let (options, metrics, log) = (shared.options, shared.metrics, shared.options.log)
         let ledger = shared.ledger.reading(from: store)
         let (policy, rules) = (options.policy, options.rules)
+        let telemetry = ReceiptTelemetry(metrics)
         let app = CoinLedgerApp(
             .init(
                 ledger: ledger,
                 receipts: ReceiptService(
-                    ledger: ledger, policy: { policy }, verification: shared.verification,
-                    clock: SystemClock.now, telemetry: ReceiptTelemetry(metrics), log: log),
+                    granter: PurchaseGranter(
+                        ledger: ledger, policy: { policy }, clock: SystemClock.now,
+                        telemetry: telemetry, log: log),
+                    store: store, verification: shared.verification, clock: SystemClock.now,
+                    telemetry: telemetry, log: log),
                 balances: BalanceReader(store: store, executor: loop, clock: SystemClock.now),
                 rules: { rules },
                 refunds: RefundService(
                     ledger: ledger, policy: { rules.policy }, clock: SystemClock.now, log: log),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
+                intake: shared.notifications.intake(options, store),
+                notifications: shared.notifications.queue(store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }),
                 metrics: metrics, log: log, clock: SystemClock.now,
                 isReady: { await store.isWritable() }))

@@ -13,9 +13,16 @@ struct ServiceOptions: Sendable {
     let rules: CommandRules
     /// How long the answers to idempotency keys are kept.
     let answerDays: Int64
+    /// How long notifications are kept after they were done.
+    let notificationDays: Int64
+    /// The apps' numbers in the store; empty for any.
+    let appIDs: Set<Int64>
+    let refundPreference: ConsumptionInformation.RefundPreference?
     let receiptMode: ReceiptVerification.Mode
-    let receipts: VerifyReceiptConfiguration
     let revocation: RevocationConfiguration
+    let receipts: VerifyReceiptConfiguration
+    /// Nil without a key for it.
+    let storeAPI: AppStoreServerConfiguration?
     let log: Log
     let verificationThreads: Int
     let httpLoops: Int
@@ -33,6 +40,22 @@ struct ServiceOptions: Sendable {
     static let answerDays = Option(
         "idempotency-days", "N", variable: "COINLEDGER_IDEMPOTENCY_DAYS", fallback: "30",
         help: "For how many days a repeated idempotency key gets its first answer; at least 30.")
+    static let notificationDays = Option(
+        "notification-days", "N", variable: "COINLEDGER_NOTIFICATION_DAYS", fallback: "400",
+        help:
+            "For how many days notifications of the store are kept after they were done; at least "
+            + "30.")
+    static let appIDs = Option(
+        "app-store-app-id", "N", variable: "COINLEDGER_APP_STORE_APP_IDS", isRepeatable: true,
+        help:
+            "The number of an app in the App Store; may be repeated (in the variable, with colons "
+            + "between). Notifications of other apps are ignored. Without it the bundle id decides."
+    )
+    static let refundPreference = Option(
+        "refund-preference", "PREFERENCE", variable: "COINLEDGER_REFUND_PREFERENCE",
+        fallback: "none",
+        help: "What the store is told that we would like when a customer asks for a refund: none, "
+            + "decline, grant-full, or grant-prorated (by what was used).")
     static let roots = Option(
         "app-store-root", "FILE", variable: "COINLEDGER_APP_STORE_ROOTS", isRepeatable: true,
         help: "A root certificate of Apple's, DER or PEM; may be repeated (in the variable, with "
@@ -51,12 +74,6 @@ struct ServiceOptions: Sendable {
     static let quantityMax = Option(
         "quantity-max", "N", variable: "COINLEDGER_QUANTITY_MAX", fallback: "10",
         help: "The largest quantity of one purchase.")
-    static let receiptMode = Option(
-        "receipt-verification", "MODE", variable: "COINLEDGER_RECEIPT_VERIFICATION",
-        fallback: ReceiptVerification.Mode.offline.rawValue,
-        help: "How app receipts are verified: offline (by their signature, which needs the root "
-            + "that signs them), remote (by asking the store), or offline-then-remote (asking only "
-            + "about what can't be judged here).")
     static let receiptURL = Option(
         "verify-receipt-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_URL",
         fallback: VerifyReceiptConfiguration().productionURL,
@@ -68,15 +85,6 @@ struct ServiceOptions: Sendable {
     static let sharedSecret = Option(
         nil, "SECRET", variable: "COINLEDGER_APP_STORE_SHARED_SECRET",
         help: "The app's shared secret for verifyReceipt, if it needs one.")
-    static let ocsp = Option(
-        "ocsp", "MODE", variable: "COINLEDGER_OCSP",
-        fallback: RevocationConfiguration.Mode.off.rawValue,
-        help: "Whether Apple is asked if it has revoked a signing certificate: off, soft (what "
-            + "can't be found out is taken for good), or hard (it's answered 503, to be tried "
-            + "again).")
-    static let ocspURL = Option(
-        "ocsp-url", "URL", variable: "COINLEDGER_OCSP_URL",
-        help: "Where that is asked, in place of what the certificates name.")
     static let verificationThreads = Option(
         "verification-threads", "N", variable: "COINLEDGER_VERIFICATION_THREADS",
         help: "Threads that verify signatures. As many as there are cores, unless given.")
@@ -90,10 +98,14 @@ struct ServiceOptions: Sendable {
             + "request.")
 
     static let all = [
-        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot,
-        sandbox, sandboxAccounts,
-        quantityMax, receiptMode, receiptURL, sandboxReceiptURL, sharedSecret, ocsp, ocspURL,
-        verificationThreads, httpLoops, logLevel,
+        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, notificationDays,
+        roots, allowPrivateRoot, appIDs, refundPreference, sandbox, sandboxAccounts,
+        quantityMax, ReceiptOptions.mode, receiptURL, sandboxReceiptURL, sharedSecret,
+        ReceiptOptions.ocsp,
+        ReceiptOptions.ocspURL, verificationThreads, httpLoops, logLevel,
+        AppStoreServerOptions.key, AppStoreServerOptions.keyID, AppStoreServerOptions.issuerID,
+        AppStoreServerOptions.bundleID, AppStoreServerOptions.url,
+        AppStoreServerOptions.sandboxURL,
     ]
 
     init(_ settings: Settings) throws {
@@ -104,9 +116,14 @@ struct ServiceOptions: Sendable {
             catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
         policy = try ServiceOptions.policy(settings, rules)
         answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
-        receiptMode = try ServiceOptions.choice(settings, Self.receiptMode)
+        notificationDays = try settings.integer(ServiceOptions.notificationDays, in: 30...36_500)
+        appIDs = try ServiceOptions.appIDs(settings)
+        refundPreference = try ServiceOptions.refundPreference(settings)
+        receiptMode = try ReceiptOptions.mode(settings)
+        revocation = try ReceiptOptions.revocation(settings)
         receipts = try ServiceOptions.receipts(settings)
-        revocation = try ServiceOptions.revocation(settings)
+        storeAPI = try AppStoreServerOptions.configuration(
+            settings, bundleIDs: catalogue.bundleIDs)
         log = try ServiceOptions.log(settings)
         verificationThreads =
             settings.optional(ServiceOptions.verificationThreads) == nil
@@ -119,20 +136,26 @@ struct ServiceOptions: Sendable {
     }
 
     private static let answerDaysUsual: Int64 = 30
+    private static let notificationDaysUsual: Int64 = 400
 
     /// For `coinledger dev`, which knows everything itself.
     init(
         listen: ListenAddress, roots: RootCertificates, policy: PurchasePolicy,
-        rules: CommandRules, receipts: VerifyReceiptConfiguration, log: Log
+        rules: CommandRules, receipts: VerifyReceiptConfiguration,
+        storeAPI: AppStoreServerConfiguration, log: Log
     ) {
         self.listen = listen
         self.roots = roots
         self.policy = policy
         self.rules = rules
         answerDays = ServiceOptions.answerDaysUsual
+        notificationDays = ServiceOptions.notificationDaysUsual
+        appIDs = []
+        refundPreference = nil
         receiptMode = .offline
-        self.receipts = receipts
         revocation = RevocationConfiguration(mode: .off)
+        self.receipts = receipts
+        self.storeAPI = storeAPI
         self.log = log
         verificationThreads = ServiceOptions.cores
         httpLoops = ServiceOptions.httpLoopsDefault
@@ -180,7 +203,7 @@ struct ServiceOptions: Sendable {
         }
     }
 
-    private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
+    static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
         let paths = settings.values(roots)
         guard !paths.isEmpty else {
             _ = try settings.required(roots)
@@ -213,6 +236,30 @@ struct ServiceOptions: Sendable {
         }
     }
 
+    private static func appIDs(_ settings: Settings) throws(UsageError) -> Set<Int64> {
+        var ids: Set<Int64> = []
+        for text in settings.values(appIDs) {
+            guard let id = Int64(text), id > 0 else {
+                throw UsageError("\(appIDs.name): \(text) is no number of an app")
+            }
+            ids.insert(id)
+        }
+        return ids
+    }
+
+    private static func refundPreference(
+        _ settings: Settings
+    ) throws(UsageError) -> ConsumptionInformation.RefundPreference? {
+        switch try settings.required(refundPreference) {
+        case "none": return nil
+        case "decline": return .decline
+        case "grant-full": return .grantFull
+        case "grant-prorated": return .grantProrated
+        case let text:
+            throw UsageError("\(refundPreference.name): there is no preference \(text)")
+        }
+    }
+
     private static func receipts(
         _ settings: Settings
     ) throws(UsageError) -> VerifyReceiptConfiguration {
@@ -223,27 +270,7 @@ struct ServiceOptions: Sendable {
         return configuration
     }
 
-    private static func revocation(
-        _ settings: Settings
-    ) throws(UsageError) -> RevocationConfiguration {
-        let isGiven = settings.optional(ocspURL) != nil
-        return RevocationConfiguration(
-            mode: try choice(settings, ocsp), url: isGiven ? try url(settings, ocspURL) : nil)
-    }
-
-    /// One of the words that a value may be.
-    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ settings: Settings, _ option: Option
-    ) throws(UsageError) -> Choice {
-        let text = try settings.required(option)
-        guard let choice = Choice(rawValue: text) else {
-            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("\(option.name): \(text) is none of \(words)")
-        }
-        return choice
-    }
-
-    private static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
+    static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
         let text = try settings.required(option)
         guard text.hasPrefix("https://") || text.hasPrefix("http://") else {
             throw UsageError("\(option.name): \(text) isn't a URL of https or http")

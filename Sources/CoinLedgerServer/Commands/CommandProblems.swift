@@ -50,7 +50,8 @@ extension Rejection {
         case .tooManyHolds: Problem(.tooManyHolds, "The account has as many holds as it may.")
         case .alreadyGranted, .alreadyDone, .grantedToOtherAccount, .belongsToOtherAccount,
             .refundedBefore, .tokenAlreadyLinked, .tokenLinkedToOtherAccount, .nothingExpired,
-            .refundIsOlder, .refundAlreadyKnown, .purchaseIsGranted:
+            .refundIsOlder, .refundAlreadyKnown, .purchaseIsGranted, .consentAlreadyRecorded,
+            .orderAlreadyRecorded:
             // None of these is said of a command that a client words.
             Problem(.internalError, "The ledger answered something else than was asked.")
         }

@@ -10,6 +10,7 @@ extension Audit {
         request.purchases = claims.purchases.map(\.key)
         request.tokens = claims.tokens.map(\.token)
         request.spends = claims.reversals.map(\.spend)
+        request.orders = claims.orders.map(\.order)
         let kept = try await store.load(request).facts
         for (key, claim) in claims.purchases where kept.claims[key] != claim {
             report.find(
@@ -23,6 +24,9 @@ extension Audit {
         for (spend, id) in claims.reversals where kept.reversals[spend] != id {
             report.find(
                 "event \(id): its reversal of \(spend) is kept as \(text(kept.reversals[spend]))")
+        }
+        for (order, id) in claims.orders where kept.orders[order] != id {
+            report.find("event \(id): its order \(order) is kept as \(text(kept.orders[order]))")
         }
     }
 

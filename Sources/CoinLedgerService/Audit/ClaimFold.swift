@@ -8,6 +8,7 @@ struct ClaimFold {
         var purchases: [(key: PurchaseKey, claim: PurchaseClaim)] = []
         var tokens: [(token: AppAccountToken, account: AccountID, id: EventID)] = []
         var reversals: [(spend: EventID, id: EventID)] = []
+        var orders: [(order: OrderID, id: EventID)] = []
     }
 
     private var claims = Claims()
@@ -37,9 +38,10 @@ struct ClaimFold {
             for key in keys ?? [key] { claims.purchases.append((key, claim)) }
         case .spendReversed(let reversed):
             claims.reversals.append((reversed.spend, stored.id))
+        case .orderRecorded(let order): claims.orders.append((order.id, stored.id))
         case .refundRemembered(let refund): remembered[refund.purchase] = stored.id
         case .coinsSpent, .coinsExpired, .coinsAdjusted, .coinsHeld, .holdReleased,
-            .purchaseRefunded, .refundReversed, .debtPaid:
+            .purchaseRefunded, .refundReversed, .debtPaid, .consentRecorded:
             break
         }
     }

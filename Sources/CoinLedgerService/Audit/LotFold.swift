@@ -39,7 +39,7 @@ struct LotFold {
         case .refundReversed(let event): move(event.returned, event.purchase.environment, 1)
         case .debtPaid(let event): move(event.taken, event.purchase.environment, -1)
         case .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
-            .refundRemembered:
+            .refundRemembered, .consentRecorded, .orderRecorded:
             break
         }
     }

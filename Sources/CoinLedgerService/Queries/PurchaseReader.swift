@@ -112,7 +112,8 @@ extension Event {
             if case .removed(let slices) = event.change { sum(slices) } else { 0 }
         case .debtPaid(let event): sum(event.taken)
         case .purchaseRefunded, .refundReversed, .purchaseRecorded, .coinsGranted,
-            .appAccountTokenLinked, .coinsHeld, .holdReleased, .refundRemembered:
+            .appAccountTokenLinked, .coinsHeld, .holdReleased, .refundRemembered, .consentRecorded,
+            .orderRecorded:
             0
         }
     }

@@ -22,20 +22,6 @@ package struct RefundService: Sendable {
         self.log = log
     }
 
-    /// The store's word.
-    package struct Notice: Hashable, Sendable {
-        package let purchase: PurchaseKey
-        /// In thousandths of a percent; 0 if the refund was reversed.
-        package let percentage: Int64
-        package let signedAt: Timestamp
-
-        package init(purchase: PurchaseKey, percentage: Int64, signedAt: Timestamp) {
-            self.purchase = purchase
-            self.percentage = percentage
-            self.signedAt = signedAt
-        }
-    }
-
     package enum Result: Sendable {
         /// The account's purchase was refunded, or its refund reversed.
         case done(AccountID, [RecordedEvent], AccountBalance)
@@ -51,9 +37,9 @@ package struct RefundService: Sendable {
         case unavailable
     }
 
-    package func submit(_ notice: Notice) async throws(Failure) -> Result {
+    package func submit(_ word: RefundWord) async throws(Failure) -> Result {
         for _ in 0..<RefundService.attemptsMax {
-            let key = notice.purchase
+            let key = word.purchase
             let claim: PurchaseClaim?
             do throws(EventStoreError) {
                 claim = try await ledger.store.claims(on: [key]).granted[key]
@@ -61,20 +47,20 @@ package struct RefundService: Sendable {
                 throw failure(error)
             }
             let result =
-                if let claim { try await refund(claim, notice) } else { try await remember(notice) }
+                if let claim { try await refund(claim, word) } else { try await remember(word) }
             if let result { return result }
         }
         throw .unavailable
     }
 
     private func refund(
-        _ claim: PurchaseClaim, _ notice: Notice
+        _ claim: PurchaseClaim, _ word: RefundWord
     ) async throws(Failure) -> Result? {
         let (purchase, lots) = try await granted(claim)
         let action = Command.Action.refund(
             RefundNotice(
-                purchase: purchase, lots: lots, percentage: notice.percentage,
-                signedAt: notice.signedAt, shortfallPolicy: policy().refundShortfall))
+                purchase: purchase, lots: lots, percentage: word.percentage,
+                signedAt: word.signedAt, shortfallPolicy: policy().refundShortfall))
         let outcome = try await outcome(of: action, claim.account)
         switch outcome.result {
         case .done(let events): return .done(claim.account, events, outcome.balance)
@@ -104,10 +90,8 @@ package struct RefundService: Sendable {
     }
 
     /// Nil if somebody has got the purchase meanwhile.
-    private func remember(_ notice: Notice) async throws(Failure) -> Result? {
-        let refund = RefundRemembered(
-            purchase: notice.purchase, percentage: notice.percentage, signedAt: notice.signedAt)
-        switch try await outcome(of: .rememberRefund(refund), .unclaimed).result {
+    private func remember(_ word: RefundWord) async throws(Failure) -> Result? {
+        switch try await outcome(of: .rememberRefund(word), .unclaimed).result {
         case .done(let events): return events.first.map { .remembered($0.id) }
         case .rejected(.purchaseIsGranted): return nil
         case .rejected: return .unchanged

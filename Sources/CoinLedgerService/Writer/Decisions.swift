@@ -149,8 +149,11 @@ struct Decisions {
             takeOver(refund.purchase)
             facts.rememberedRefunds[refund.purchase] = RememberedRefund(refund: refund, event: id)
             batchInTheMaking.remembered[refund.purchase] = id
+        case .orderRecorded(let order):
+            facts.orders[order.id] = id
+            batchInTheMaking.orders[order.id] = id
         case .purchaseRecorded, .coinsSpent, .coinsExpired, .coinsAdjusted, .coinsHeld,
-            .holdReleased, .purchaseRefunded, .refundReversed, .debtPaid:
+            .holdReleased, .purchaseRefunded, .refundReversed, .debtPaid, .consentRecorded:
             break
         }
     }
@@ -174,7 +177,7 @@ extension Event {
         case .refundReversed(let event): event.signedAt
         case .refundRemembered(let event): event.signedAt
         case .coinsGranted, .appAccountTokenLinked, .coinsSpent, .spendReversed, .coinsExpired,
-            .coinsAdjusted, .coinsHeld, .holdReleased, .debtPaid:
+            .coinsAdjusted, .coinsHeld, .holdReleased, .debtPaid, .consentRecorded, .orderRecorded:
             nil
         }
     }

@@ -8,6 +8,7 @@ struct NeededFacts {
     private var purchases: Set<PurchaseKey> = []
     private var tokens: Set<AppAccountToken> = []
     private var spends: Set<EventID> = []
+    private var orders: Set<OrderID> = []
     private var lots: Set<LotID> = []
     private var keys: Set<IdempotencyKey> = []
     private var isRefundRemembered = false
@@ -16,7 +17,7 @@ struct NeededFacts {
     /// need be: `append` refuses those that are taken.
     func mustBeLoaded(withClaims: Bool) -> Bool {
         !accounts.isEmpty || !accountsWithoutLots.isEmpty || !tokens.isEmpty || !spends.isEmpty
-            || isRefundRemembered
+            || !orders.isEmpty || isRefundRemembered
             || (withClaims && !(purchases.isEmpty && keys.isEmpty))
     }
 
@@ -47,7 +48,10 @@ struct NeededFacts {
         case .rememberRefund(let refund):
             purchases.insert(refund.purchase)
             isRefundRemembered = true
-        case .give, .spend, .adjust, .hold, .captureHold, .releaseHold, .expireCoins, .refund: break
+        case .recordOrder(let order): orders.insert(order.id)
+        case .give, .spend, .adjust, .hold, .captureHold, .releaseHold, .expireCoins, .refund,
+            .recordConsent:
+            break
         }
     }
 
@@ -68,6 +72,7 @@ struct NeededFacts {
         request.purchases = Array(purchases)
         request.tokens = Array(tokens)
         request.spends = Array(spends)
+        request.orders = Array(orders)
         request.lots = Array(lots)
         request.keys = Array(keys)
         return request

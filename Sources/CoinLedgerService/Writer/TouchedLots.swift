@@ -57,7 +57,7 @@ struct TouchedLots {
         case .refundReversed(let event): touch(event.returned, event.purchase.environment)
         case .debtPaid(let event): touch(event.taken, event.purchase.environment)
         case .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
-            .refundRemembered:
+            .refundRemembered, .consentRecorded, .orderRecorded:
             break
         }
     }

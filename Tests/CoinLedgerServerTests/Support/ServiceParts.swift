@@ -40,7 +40,9 @@ extension ReceiptService {
             send: { (_) async throws(HTTPClientError) in throw .timedOut }, pool: workers,
             configuration: VerifyReceiptConfiguration(), clock: .system)
         return ReceiptService(
-            ledger: ledger, policy: { policy },
+            granter: PurchaseGranter(
+                ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none),
+            store: ledger.store,
             verification: ReceiptVerification(
                 verifier: SignedTransactionVerifier(roots: roots),
                 receipts: AppReceiptVerifier(roots: roots), mode: .remote, workers: workers,

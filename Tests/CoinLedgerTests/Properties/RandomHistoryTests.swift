@@ -67,7 +67,9 @@ import Testing
         case .debtPaid(let paid): isSound(paid.taken.map(\.slice)) && !paid.taken.isEmpty
         case .coinsGranted(let granted):
             !granted.lots.isEmpty && granted.lots.allSatisfy { $0.coins > .zero }
-        case .purchaseRecorded, .appAccountTokenLinked, .holdReleased, .refundRemembered: true
+        case .purchaseRecorded, .appAccountTokenLinked, .holdReleased, .refundRemembered,
+            .consentRecorded, .orderRecorded:
+            true
         }
     }
 
@@ -106,7 +108,7 @@ import Testing
         }
         let built = Account(
             version: history.account.version, production: parts[0], sandbox: parts[1],
-            lotCount: history.account.lotCount)
+            lotCount: history.account.lotCount, consent: history.account.consent)
         guard built == history.account, built.hashValue == history.account.hashValue else {
             return "built: \(built)"
         }
@@ -153,7 +155,7 @@ extension Event {
         case .purchaseRefunded(let refunded): refunded.taken.map(\.slice)
         case .debtPaid(let paid): paid.taken.map(\.slice)
         case .purchaseRecorded, .coinsGranted, .appAccountTokenLinked, .spendReversed, .coinsHeld,
-            .holdReleased, .refundReversed, .refundRemembered:
+            .holdReleased, .refundReversed, .refundRemembered, .consentRecorded, .orderRecorded:
             []
         }
     }
@@ -165,7 +167,7 @@ extension Event {
         case .refundReversed(let reversed): reversed.returned
         case .purchaseRecorded, .coinsGranted, .appAccountTokenLinked, .coinsSpent, .coinsExpired,
             .coinsAdjusted, .coinsHeld, .holdReleased, .purchaseRefunded, .debtPaid,
-            .refundRemembered:
+            .refundRemembered, .consentRecorded, .orderRecorded:
             []
         }
     }

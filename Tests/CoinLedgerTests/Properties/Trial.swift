@@ -37,7 +37,7 @@ struct Trial {
         case .coinsHeld: holds[wish.number] = history.last
         case .purchaseRecorded, .coinsGranted, .appAccountTokenLinked, .spendReversed,
             .coinsExpired, .coinsAdjusted, .holdReleased, .purchaseRefunded, .refundReversed,
-            .debtPaid, .refundRemembered:
+            .debtPaid, .refundRemembered, .consentRecorded, .orderRecorded:
             break
         }
     }
@@ -88,9 +88,10 @@ struct Trial {
                     shortfallPolicy: ShortfallPolicy(rawValue: policy) ?? .debt))
         case .remember(let id, let percentage, let signed):
             return .rememberRefund(
-                RefundRemembered(
+                RefundWord(
                     purchase: .appStore(TransactionID(stringLiteral: id), environment),
                     percentage: Int64(percentage), signedAt: .noon(plus: Int64(signed))))
+        case .consent(let isGiven): return .recordConsent(ConsentRecorded(isGiven: isGiven))
         }
     }
 
@@ -143,6 +144,8 @@ struct Trial {
         case .refundIsOlder: "older"
         case .refundAlreadyKnown: "known"
         case .purchaseIsGranted: "granted"
+        case .consentAlreadyRecorded: "said before"
+        case .orderAlreadyRecorded: "looked up before"
         }
     }
 
@@ -150,6 +153,7 @@ struct Trial {
     func snapshot(at now: Int) -> Snapshot {
         var snapshot = Snapshot()
         snapshot.lotCount = Int(history.account.lotCount)
+        snapshot.consent = history.account.consent
         let wishes = Dictionary(uniqueKeysWithValues: holds.map { ($0.value, $0.key) })
         for environment in Environment.allCases {
             let purse = history.account[environment]
@@ -189,6 +193,7 @@ struct Snapshot: Equatable {
     /// When signed, percentage, owed, given up; then lot, coins and money of all that was taken.
     var refunds: [String: [Int]] = [:]
     var lotCount = 0
+    var consent: Bool?
 
     mutating func add(_ refund: Refund, named name: String) {
         let signed = (refund.signedAt?.milliseconds ?? .min) - Timestamp.noon.milliseconds
@@ -209,6 +214,7 @@ extension ReferenceLedger {
     func snapshot(at now: Int) -> Snapshot {
         var snapshot = Snapshot()
         snapshot.lotCount = parcels.count
+        snapshot.consent = consent
         for purse in ["Production", "Sandbox"] {
             snapshot.balances[purse] = balance(of: purse, at: now)
         }

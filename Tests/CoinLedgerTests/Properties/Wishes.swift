@@ -50,7 +50,8 @@ struct Wishes {
         case .spend, .capture: spends.append(wish.number)
         case .hold: holds.append(wish.number)
         case .buy(let order): granted[wish.purse, default: []].append(order.id)
-        case .link, .give, .add, .remove, .undo, .release, .expire, .word, .remember: break
+        case .link, .give, .add, .remove, .undo, .release, .expire, .word, .remember, .consent:
+            break
         }
     }
 
@@ -88,7 +89,8 @@ struct Wishes {
                 coins: random.isOneOf(2) ? random.number(1...40) : nil)
         case 74...75: return .release(hold: holds.isEmpty ? 0 : random.pick(holds))
         case 76...79: return .expire
-        case 80...97: return word(in: purse)
+        case 80...96: return word(in: purse)
+        case 97: return .consent(isGiven: random.isOneOf(2))
         default: return remember(random.isOneOf(2) ? newPurchase() : random.pick(purchases))
         }
     }

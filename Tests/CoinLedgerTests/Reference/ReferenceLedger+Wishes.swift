@@ -22,6 +22,10 @@ extension ReferenceLedger {
         case .remember(let id, let percentage, let signed):
             let word = Word(signed: signed, percentage: percentage)
             return remember(word, on: "\(wish.purse) \(id)")
+        case .consent(let isGiven):
+            if consent == isGiven { return "said before" }
+            consent = isGiven
+            return "done"
         }
     }
 

@@ -55,6 +55,8 @@ struct ReferenceLedger {
     var remembered: [String: Word] = [:]
     /// The parcels of each purchase.
     var bought: [String: [Int]] = [:]
+    /// What was last said of the store's being told; nil for nothing.
+    var consent: Bool?
     /// The number of the wish that bought it; 0 for somebody else's.
     var buyers: [String: Int]
     /// The account is `me`.

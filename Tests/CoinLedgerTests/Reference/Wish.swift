@@ -23,6 +23,7 @@ struct Wish {
         case expire
         case word(id: String, percentage: Int, signed: Int, policy: String)
         case remember(id: String, percentage: Int, signed: Int)
+        case consent(isGiven: Bool)
     }
 
     struct Order {

@@ -104,7 +104,7 @@ import Testing
 @Suite struct `A refund before its purchase` {
     @Test func `is remembered, and then nothing is granted`() throws {
         var history = History()
-        let word = RefundRemembered(
+        let word = RefundWord(
             purchase: .appStore("T1"), percentage: 100_000, signedAt: .noon(plus: 1))
         #expect(try history.remember("T1", 100_000, signed: 1) == [.refundRemembered(word)])
         #expect(history.unclaimed.version == 1)

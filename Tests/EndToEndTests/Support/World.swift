@@ -86,11 +86,20 @@ struct World: Sendable {
     }
 
     /// Starts one more service on the same database.
-    func startService(databaseURL: String? = nil) throws -> ServiceProcess {
-        try ServiceProcess.start(
-            serveOptions,
-            environment: environment.merging(
-                ["COINLEDGER_DATABASE_URL": databaseURL ?? ledger.serviceURL]) { $1 },
+    ///
+    /// - Parameter daysAhead: how far its clock is from the machine's.
+    func startService(
+        databaseURL: String? = nil, daysAhead: Int? = nil
+    ) throws -> ServiceProcess {
+        var environment = environment
+        environment["COINLEDGER_DATABASE_URL"] = databaseURL ?? ledger.serviceURL
+        if let daysAhead {
+            environment["LD_PRELOAD"] = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+            environment["FAKETIME"] = "+\(daysAhead)d"
+            environment["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
+        }
+        return try ServiceProcess.start(
+            serveOptions, environment: environment,
             log: "\(folder.path)/service-\(UInt32.random(in: .min ... .max)).log")
     }
 

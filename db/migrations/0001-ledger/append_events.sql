@@ -5,8 +5,8 @@
 -- The first thing it does is to move the lane's head from where the caller believes it to be; that
 -- row is fence, lock and counter in one. Raises CL001 if the head is elsewhere: read and decide
 -- again. Something claimed meanwhile violates its primary key (23505) or, if a remembered refund was
--- to be taken over, raises CL005: the same applies. Claims, tokens, spends and keys must come
--- sorted, so that two lanes take them in one order.
+-- to be taken over, raises CL005: the same applies. Claims, tokens, spends, orders and keys must
+-- come sorted, so that two lanes take them in one order.
 --
 -- Plans are made once a session, perhaps while the tables are empty, and must be right for ever: a
 -- look-up by key for each row, never a pass over a table or an index.
@@ -48,6 +48,9 @@ CREATE FUNCTION coinledger.append_events(
     p_spend_lanes bigint[],
     p_spend_positions bigint[],
     p_reversal_positions bigint[],
+    -- Orders of the store that were looked up.
+    p_order_ids text[],
+    p_order_positions bigint[],
     -- New lots.
     p_lot_accounts text[],
     p_lot_numbers bigint[],
@@ -168,6 +171,12 @@ BEGIN
         SELECT reversal.spend_lane, reversal.spend_position, p_lane, reversal.position
         FROM unnest(p_spend_lanes, p_spend_positions, p_reversal_positions)
             AS reversal (spend_lane, spend_position, position);
+    END IF;
+
+    IF cardinality(p_order_ids) > 0 THEN
+        INSERT INTO coinledger.orders (order_id, lane, position)
+        SELECT looked_up.order_id, p_lane, looked_up.position
+        FROM unnest(p_order_ids, p_order_positions) AS looked_up (order_id, position);
     END IF;
 
     IF cardinality(p_payloads) > 0 THEN

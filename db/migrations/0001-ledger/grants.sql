@@ -10,5 +10,13 @@ GRANT EXECUTE ON FUNCTION
     coinledger.forget_answers,
     coinledger.record_purchase_refusal,
     coinledger.create_api_key,
-    coinledger.revoke_api_key
+    coinledger.revoke_api_key,
+    coinledger.record_notification,
+    coinledger.claim_notifications,
+    coinledger.end_notification,
+    coinledger.end_notification_unclaimed,
+    coinledger.postpone_notification,
+    coinledger.retry_dead_notification,
+    coinledger.retry_unclaimed_notifications,
+    coinledger.forget_notifications
 TO coinledger_writer;
