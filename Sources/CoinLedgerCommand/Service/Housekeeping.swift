@@ -4,23 +4,40 @@ import EventLoop
 import EventStore
 import Telemetry
 
-/// What a service does by itself now and then: records expired coins, and forgets old answers.
+/// What a service does by itself now and then: records expired coins, and forgets old answers and
+/// attempts.
 final class Housekeeping: Sendable {
     private let task: Task<Void, Never>
 
     private static let pauseMilliseconds: Int64 = 60_000
     /// How often a pause looks whether it's over.
     private static let tickMilliseconds: Int64 = 200
-    private static let answersAtOnce = 10_000
+    private static let rowsAtOnce = 10_000
+
+    /// How long things are kept that are forgotten one day.
+    struct Keeping: Sendable {
+        let answerDays: Int64
+        let attemptDays: Int64
+    }
 
     /// Starts, on the loop of the ledger's writers.
-    init(_ ledger: Ledger, answerDays: Int64, on loop: EventLoop, log: Log) {
+    init(
+        _ ledger: Ledger, attempts: any AttemptStore, keeping: Keeping, on loop: EventLoop,
+        log: Log
+    ) {
         let expiry = ExpiryRecorder(ledger: ledger, clock: SystemClock.now, log: log)
         task = loop.task {
             while !Task.isCancelled {
                 do throws(WriterError) {
                     _ = try await expiry.run()
-                    try await Housekeeping.forgetAnswers(ledger.store, answerDays)
+                    try await Housekeeping.forget(keeping.answerDays) {
+                        (time, limit) throws(EventStoreError) in
+                        try await ledger.store.forgetAnswers(recordedBefore: time, limit: limit)
+                    }
+                    try await Housekeeping.forget(keeping.attemptDays) {
+                        (time, limit) throws(EventStoreError) in
+                        try await attempts.forgetAttempts(before: time, limit: limit)
+                    }
                 } catch {
                     log.warning("housekeeping waits", ["error": "\(error)"])
                 }
@@ -40,17 +57,17 @@ final class Housekeeping: Sendable {
         }
     }
 
-    private static func forgetAnswers(
-        _ store: any EventStore, _ days: Int64
+    /// - Parameter part: forgets so many rows from before an instant, and tells how many it were.
+    private static func forget(
+        _ days: Int64,
+        _ part: (Timestamp, Int) async throws(EventStoreError) -> Int
     ) async throws(WriterError) {
         let now = SystemClock.now()
         guard let time = Timestamp(milliseconds: now.milliseconds - days * 86_400_000) else {
             return
         }
         do throws(EventStoreError) {
-            while try await store.forgetAnswers(recordedBefore: time, limit: answersAtOnce)
-                == answersAtOnce, !Task.isCancelled
-            {}
+            while try await part(time, rowsAtOnce) == rowsAtOnce, !Task.isCancelled {}
         } catch {
             throw .unavailable
         }

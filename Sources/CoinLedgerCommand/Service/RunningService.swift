@@ -71,7 +71,9 @@ final class RunningService: Sendable {
         return RunningService(
             first: first, others: others, workers: workers, client: client,
             housekeeping: Housekeeping(
-                shared.ledger, answerDays: options.answerDays, on: loop, log: log),
+                shared.ledger, attempts: store,
+                keeping: .init(answerDays: options.answerDays, attemptDays: options.attemptDays),
+                on: loop, log: log),
             log: log)
     }
 

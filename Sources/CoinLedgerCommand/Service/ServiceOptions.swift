@@ -13,6 +13,10 @@ struct ServiceOptions: Sendable {
     let rules: CommandRules
     /// How long the answers to idempotency keys are kept.
     let answerDays: Int64
+    /// How long posts that granted nothing are kept.
+    let attemptDays: Int64
+    /// Whether their receipts are kept, too.
+    let keepsRejectedReceipts: Bool
     let receipts: VerifyReceiptConfiguration
     let log: Log
     let verificationThreads: Int
@@ -31,6 +35,14 @@ struct ServiceOptions: Sendable {
     static let answerDays = Option(
         "idempotency-days", "N", variable: "COINLEDGER_IDEMPOTENCY_DAYS", fallback: "30",
         help: "For how many days a repeated idempotency key gets its first answer; at least 30.")
+    static let attemptDays = Option(
+        "attempt-days", "N", variable: "COINLEDGER_ATTEMPT_DAYS", fallback: "400",
+        help: "For how many days the support desk finds posts that granted nothing.")
+    static let keepRejectedReceipts = Option(
+        "keep-rejected-receipts", variable: "COINLEDGER_KEEP_REJECTED_RECEIPTS",
+        help:
+            "Keeps the receipts of such posts, too, and not their hashes alone. They tell much of "
+            + "what a customer has bought.")
     static let roots = Option(
         "app-store-root", "FILE", variable: "COINLEDGER_APP_STORE_ROOTS", isRepeatable: true,
         help: "A root certificate of Apple's, DER or PEM; may be repeated (in the variable, with "
@@ -73,9 +85,9 @@ struct ServiceOptions: Sendable {
             + "request.")
 
     static let all = [
-        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, roots, allowPrivateRoot,
-        sandbox, sandboxAccounts,
-        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
+        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, attemptDays,
+        keepRejectedReceipts, roots, allowPrivateRoot, sandbox, sandboxAccounts, quantityMax,
+        receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
         logLevel,
     ]
 
@@ -87,6 +99,8 @@ struct ServiceOptions: Sendable {
             catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
         policy = try ServiceOptions.policy(settings, rules)
         answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
+        attemptDays = try settings.integer(ServiceOptions.attemptDays, in: 1...36_500)
+        keepsRejectedReceipts = try settings.isOn(ServiceOptions.keepRejectedReceipts)
         receipts = try ServiceOptions.receipts(settings)
         log = try ServiceOptions.log(settings)
         verificationThreads =
@@ -100,6 +114,7 @@ struct ServiceOptions: Sendable {
     }
 
     private static let answerDaysUsual: Int64 = 30
+    private static let attemptDaysUsual: Int64 = 400
 
     /// For `coinledger dev`, which knows everything itself.
     init(
@@ -111,6 +126,8 @@ struct ServiceOptions: Sendable {
         self.policy = policy
         self.rules = rules
         answerDays = ServiceOptions.answerDaysUsual
+        attemptDays = ServiceOptions.attemptDaysUsual
+        keepsRejectedReceipts = false
         self.receipts = receipts
         self.log = log
         verificationThreads = ServiceOptions.cores
