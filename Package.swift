@@ -84,7 +84,10 @@ let package = Package(
         // For development and tests; production code never imports these two.
         library(
             "AppStoreStandIn",
-            ["Base", "AppStore", "COpenSSL", "EventLoop", "HTTPServer", "Telemetry"]),
+            [
+                "Base", "AppStore", "AppStoreConnection", "COpenSSL", "EventLoop", "HTTPServer",
+                "Telemetry",
+            ]),
         library("PrivatePostgres", ["Base", "CLinux"]),
 
         // Row 4.
@@ -123,8 +126,8 @@ let package = Package(
         tests(
             "AppStoreConnectionTests",
             [
-                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
-                "Telemetry",
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "COpenSSL",
+                "EventLoop", "Telemetry",
             ]),
         tests(
             "AppStoreStandInTests",

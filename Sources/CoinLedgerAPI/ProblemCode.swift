@@ -68,6 +68,10 @@ package struct ProblemCode: Hashable, Sendable {
     package static let holdNotFound = ProblemCode("hold_not_found", 404)
     package static let transactionNotFound = ProblemCode("transaction_not_found", 404)
 
+    // What is known of notifications.
+    package static let notificationNotFound = ProblemCode("notification_not_found", 404)
+    package static let notificationNotDead = ProblemCode("notification_not_dead", 409)
+
     // What the service can't do now.
     package static let internalError = ProblemCode("internal_error", 500, retryable: true)
     package static let storeUnavailable = ProblemCode("store_unavailable", 503, retryable: true)
@@ -84,7 +88,8 @@ package struct ProblemCode: Hashable, Sendable {
         notPurchased, quantityOutOfRange, environmentRefused, malformedPurchase, balanceTooLarge,
         rejectedByStore, insufficientCoins, inDebt, priceChanged, alreadyReversed, holdExpired,
         tooManyHolds, unknownStamp, tooManyLots, captureTooLarge, eventNotFound, spendNotFound,
-        holdNotFound, transactionNotFound, internalError, storeUnavailable, ledgerUnavailable,
+        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead, internalError,
+        storeUnavailable, ledgerUnavailable,
         overloaded,
     ]
 }

@@ -19,6 +19,10 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     case transaction
     case consumption
     case refund
+    case receiveNotification
+    case notifications
+    case notification
+    case retryNotification
     case alive
     case ready
     case metrics
@@ -27,12 +31,11 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     package var method: String {
         switch self {
         case .submitReceipt, .spend, .grant, .reverseSpend, .adjust, .hold, .captureHold,
-            .releaseHold, .batch, .refund:
+            .releaseHold, .batch, .refund, .receiveNotification, .retryNotification:
             "POST"
         case .linkAppAccountToken, .recordConsent: "PUT"
         case .consent, .balance, .accountEvents, .accountLots, .event, .transaction, .consumption,
-            .alive,
-            .ready, .metrics, .openAPI:
+            .notifications, .notification, .alive, .ready, .metrics, .openAPI:
             "GET"
         }
     }
@@ -58,6 +61,9 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .transaction: "/v1/transactions/{transactionId}"
         case .consumption: "/v1/transactions/{transactionId}/consumption"
         case .refund: "/v1/refunds"
+        case .receiveNotification, .notifications: "/v1/app-store/notifications"
+        case .notification: "/v1/app-store/notifications/{notificationUuid}"
+        case .retryNotification: "/v1/app-store/notifications/{notificationUuid}/retry"
         case .alive: "/livez"
         case .ready: "/readyz"
         case .metrics: "/metrics"
@@ -74,8 +80,9 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .accountEvents: ["type", "from", "until", "after", "limit"]
         case .accountLots: ["openOnly", "after", "limit"]
         case .transaction, .consumption: ["environment"]
+        case .notifications: ["state", "after", "limit"]
         case .submitReceipt, .linkAppAccountToken, .recordConsent, .consent, .event, .refund,
-            .alive, .ready, .metrics,
+            .receiveNotification, .notification, .retryNotification, .alive, .ready, .metrics,
             .openAPI:
             []
         }
@@ -87,11 +94,11 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     /// Whether a request needs a key of the API.
     package var needsKey: Bool {
         switch self {
-        case .alive, .ready, .metrics, .openAPI: false
+        case .receiveNotification, .alive, .ready, .metrics, .openAPI: false
         case .submitReceipt, .spend, .balance, .grant, .reverseSpend, .adjust, .hold, .captureHold,
             .releaseHold, .batch, .linkAppAccountToken, .recordConsent, .consent, .accountEvents,
-            .accountLots, .event,
-            .transaction, .consumption, .refund:
+            .accountLots, .event, .transaction, .consumption, .refund, .notifications,
+            .notification, .retryNotification:
             true
         }
     }

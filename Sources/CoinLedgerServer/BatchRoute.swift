@@ -134,10 +134,12 @@ private struct BatchLine: Sendable {
 }
 
 extension HTTPLimits {
-    /// What the API lets come in: batches may be larger than anything else.
+    /// What the API lets come in: batches may be larger than anything else, and notifications, which
+    /// anybody may post, are smaller.
     package static let api: HTTPLimits = {
         var limits = HTTPLimits()
         limits.bodyBytesMaxByPath[Route.batch.template] = 4 * 1024 * 1024
+        limits.bodyBytesMaxByPath[Route.receiveNotification.template] = 256 * 1024
         return limits
     }()
 }

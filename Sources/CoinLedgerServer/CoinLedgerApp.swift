@@ -20,6 +20,8 @@ package final class CoinLedgerApp: Sendable {
         package let refunds: RefundService
         package let history: AccountHistory
         package let purchases: PurchaseReader
+        package let intake: NotificationIntake
+        package let notifications: NotificationQueue
         package let keys: KeyRing
         package let metrics: Metrics
         package let log: Log
@@ -30,8 +32,9 @@ package final class CoinLedgerApp: Sendable {
         package init(
             ledger: Ledger, receipts: ReceiptService, balances: BalanceReader,
             rules: @escaping @Sendable () -> CommandRules, refunds: RefundService,
-            history: AccountHistory, purchases: PurchaseReader, keys: KeyRing, metrics: Metrics,
-            log: Log, clock: @escaping @Sendable () -> Timestamp,
+            history: AccountHistory, purchases: PurchaseReader, intake: NotificationIntake,
+            notifications: NotificationQueue, keys: KeyRing, metrics: Metrics, log: Log,
+            clock: @escaping @Sendable () -> Timestamp,
             isReady: @escaping @Sendable () async -> Bool
         ) {
             self.ledger = ledger
@@ -41,6 +44,8 @@ package final class CoinLedgerApp: Sendable {
             self.refunds = refunds
             self.history = history
             self.purchases = purchases
+            self.intake = intake
+            self.notifications = notifications
             self.keys = keys
             self.metrics = metrics
             self.log = log
@@ -124,6 +129,16 @@ package final class CoinLedgerApp: Sendable {
         case .refund:
             try await authorize(request, .store)
             return try await refund(request)
+        case .receiveNotification: return try await receiveNotification(request)
+        case .notifications:
+            try await authorize(request, .support)
+            return try await notifications(query)
+        case .notification:
+            try await authorize(request, .support)
+            return try await notification(segments.first)
+        case .retryNotification:
+            try await authorize(request, .support)
+            return try await retryNotification(segments.first)
         case .batch: return try await batch(request, query)
         case .alive: return HTTPResponse(status: 200, json: ["status": "alive"])
         case .ready: return await ready()

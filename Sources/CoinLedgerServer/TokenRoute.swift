@@ -2,6 +2,7 @@ import Base
 import CoinLedger
 import CoinLedgerAPI
 import CoinLedgerService
+import EventStore
 import HTTPServer
 
 extension CoinLedgerApp {
@@ -26,6 +27,12 @@ extension CoinLedgerApp {
         if case .rejected(.tokenLinkedToOtherAccount) = outcomes.first?.result {
             throw InvalidRequest(
                 Problem(.tokenLinkedToOtherAccount, "The token is linked to another account."))
+        }
+        do throws(EventStoreError) {
+            try await services.notifications.tokenWasLinked(token)
+        } catch {
+            // The token is linked; asked once more, this is made good.
+            throw InvalidRequest(error.problem)
         }
         return HTTPResponse(
             status: 200,

@@ -80,32 +80,6 @@ extension CoinLedgerApp {
     }
 }
 
-/// How much of the paid coins of a purchase was used.
-private struct PaidConsumption {
-    let granted: Coins
-    let remaining: Coins
-    /// What its own refunds took out of its lot and haven't given back.
-    let refunded: Coins
-
-    /// Nothing of a purchase that brought free coins alone.
-    init(_ purchase: PurchaseReader.Granted) {
-        let stored = purchase.lots.first { $0.lot.kind == .paid }
-        granted = stored?.lot.coins ?? .zero
-        remaining = stored?.rest.remaining ?? .zero
-        refunded = (purchase.refund?.taken ?? []).lazy
-            .filter { $0.lot.number == stored?.lot.number }.map(\.coins).sum()
-    }
-
-    var used: Coins { granted.subtracting(remaining).subtracting(refunded) }
-
-    /// In thousandths of a percent, rounded half up.
-    var percentage: Int64 {
-        guard granted > .zero else { return 0 }
-        let whole = Int128(granted.amount)
-        return Int64((Int128(used.amount) * 200_000 + whole) / (2 * whole))
-    }
-}
-
 extension PurchaseReader.Use {
     fileprivate var json: JSON {
         [

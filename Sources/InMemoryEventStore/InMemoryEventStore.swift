@@ -10,11 +10,14 @@ package actor InMemoryEventStore: EventStore {
     private var accounts: [AccountID: Account] = [:]
     private var lots: [LotID: StoredLot] = [:]
     private var claims = PurchaseClaims()
-    private var tokenOwners: [AppAccountToken: AccountID] = [:]
+    private(set) var tokenOwners: [AppAccountToken: AccountID] = [:]
     private var reversals: [EventID: EventID] = [:]
     private var orders: [OrderID: EventID] = [:]
     private var answers: [IdempotencyKey: StoredAnswer] = [:]
     var keptAttempts: [AttemptName: KeptAttempt] = [:]
+    /// In the order of arrival.
+    var notifications: [KeptNotification] = []
+    var lastNotificationNumber: Int64 = 0
 
     package init(laneCount: Int64) {
         self.laneCount = laneCount

@@ -7,8 +7,9 @@ package import Telemetry
 
 /// The ledger in PostgreSQL, through the functions and tables of `db/`.
 ///
-/// Each lane's writer has a connection of its own, quick reads share a few, and what reads whole
-/// lanes has one more, so that nobody who waits for a balance waits for that. Everything is called
+/// Each lane's writer has a connection of its own, quick reads share a few, the queue of
+/// notifications has its own, and what reads whole lanes has one more, so that nobody who waits for a
+/// balance waits for those. Everything is called
 /// from tasks of the event loop that was given.
 package struct PostgresEventStore: EventStore {
     package let laneCount: Int64
@@ -16,8 +17,12 @@ package struct PostgresEventStore: EventStore {
     let readers: PostgresClient
     /// For projections and audits.
     let background: PostgresClient
+    /// For the queue of notifications, whose commits nobody else shall wait for.
+    let notifications: PostgresClient
 
     package static let readerConnections = 2
+    /// Commits of one connection follow each other; those of several share the disk's time.
+    package static let notificationConnections = 2
 
     /// Connects, and reads how many lanes the ledger has.
     ///
@@ -45,8 +50,11 @@ package struct PostgresEventStore: EventStore {
             PostgresClient(configuration, connections: 1, on: loop, log: log)
         }
         let background = PostgresClient(configuration, connections: 1, on: loop, log: log)
+        let notifications = PostgresClient(
+            configuration, connections: notificationConnections, on: loop, log: log)
         return PostgresEventStore(
-            laneCount: laneCount, writers: writers, readers: readers, background: background)
+            laneCount: laneCount, writers: writers, readers: readers, background: background,
+            notifications: notifications)
     }
 
     private static func laneCount(
@@ -61,7 +69,7 @@ package struct PostgresEventStore: EventStore {
 
     /// Closes every connection.
     package func close() {
-        for client in writers + [readers, background] { client.close() }
+        for client in writers + [readers, background, notifications] { client.close() }
     }
 
     /// Whether the database answers and takes writes.

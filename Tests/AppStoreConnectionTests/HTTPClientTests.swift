@@ -83,6 +83,29 @@ import Testing
         #expect(await answer(from: redirect) == .success(.init(status: 302, body: [])))
     }
 
+    @Test(arguments: [
+        ("Retry-After: 1796049250000\r\n", "1796049250000"), ("retry-after:  5 \r\n", "5"),
+        ("", nil), ("Retry-After: \(String(repeating: "1", count: 65))\r\n", nil),
+    ])
+    func `tells when the server wants to be asked again`(header: String, text: String?) async {
+        let bytes = "HTTP/1.1 429 Too Many\r\n\(header)Content-Length: 0\r\n\r\n"
+        let expected = HTTPClientResponse(status: 429, body: [], retryAfter: text)
+        #expect(await answer(from: bytes) == .success(expected))
+    }
+
+    @Test func `sends a body with PUT`() async throws {
+        let server = RawServer(
+            Array("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n".utf8), closes: true,
+            requestBytesMin: 64)
+        defer { server.stop() }
+        let response = try await HTTPClient().send(
+            HTTPClientRequest(method: "PUT", url: server.url + "/a", body: Array("{}".utf8)))
+        #expect(response.status == 202)
+        let request = String(decoding: server.request, as: UTF8.self)
+        #expect(request.hasPrefix("PUT /a HTTP/1.1\r\n"))
+        #expect(request.hasSuffix("\r\n\r\n{}"))
+    }
+
     @Test func `ends an answer that is too large`() async {
         let server = RawServer(
             Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + [UInt8](repeating: 65, count: 10_001),

@@ -12,7 +12,9 @@ final class ScriptedStore: Sendable {
         var answers: [Answer]
         var requests: [HTTPClientRequest] = []
         var pauses: [Int64] = []
+        var times: [Int64] = []
         var now: Int64 = 1000
+        var clockChange: Int64 = 0
     }
 
     private let state: Lock<State>
@@ -28,6 +30,8 @@ final class ScriptedStore: Sendable {
         self.init(answers.map { .json($0) })
     }
 
+    /// The time of each request.
+    var times: [Int64] { state.withLock { $0.times } }
     var requests: [HTTPClientRequest] { state.withLock { $0.requests } }
     var pauses: [Int64] { state.withLock { $0.pauses } }
 
@@ -46,15 +50,41 @@ final class ScriptedStore: Sendable {
         return VerifyReceiptClient(
             send: { (request) async throws(HTTPClientError) in try self.answer(request) },
             pool: pool, configuration: configuration,
-            clock: RetryClock(
-                now: { self.state.withLock { $0.now } },
-                sleep: { milliseconds in
-                    self.state.withLock {
-                        $0.pauses.append(milliseconds)
-                        $0.now += milliseconds + oversleepMilliseconds
-                    }
-                },
-                random: { longWaits ? $0.upperBound : $0.lowerBound }))
+            clock: clock(longWaits: longWaits, oversleepMilliseconds: oversleepMilliseconds))
+    }
+
+    /// The other clock says `noon` when this one says 1000, and is set by `clockChange`.
+    func serverClient(
+        oversleepMilliseconds: Int64 = 0,
+        _ change: (inout AppStoreServerConfiguration) -> Void = { _ in }
+    ) throws -> AppStoreServerClient {
+        var configuration = try AppStoreServerConfiguration.test()
+        change(&configuration)
+        return AppStoreServerClient(
+            send: { (request) async throws(HTTPClientError) in try self.answer(request) },
+            pool: pool, configuration: configuration,
+            clock: clock(longWaits: true, oversleepMilliseconds: oversleepMilliseconds),
+            wallClock: { self.state.withLock { noon + $0.now - 1000 + $0.clockChange } })
+    }
+
+    /// Lets time pass.
+    func wait(milliseconds: Int64) { state.withLock { $0.now += milliseconds } }
+
+    /// Sets the time of day forward, or back.
+    func setClock(byMilliseconds milliseconds: Int64) {
+        state.withLock { $0.clockChange += milliseconds }
+    }
+
+    private func clock(longWaits: Bool, oversleepMilliseconds: Int64) -> RetryClock {
+        RetryClock(
+            now: { self.state.withLock { $0.now } },
+            sleep: { milliseconds in
+                self.state.withLock {
+                    $0.pauses.append(milliseconds)
+                    $0.now += milliseconds + oversleepMilliseconds
+                }
+            },
+            random: { longWaits ? $0.upperBound : $0.lowerBound })
     }
 
     private func answer(
@@ -62,6 +92,7 @@ final class ScriptedStore: Sendable {
     ) throws(HTTPClientError) -> HTTPClientResponse {
         let answer = state.withLock { state in
             state.requests.append(request)
+            state.times.append(state.now)
             state.now += takesMilliseconds
             // The last answer is given again and again.
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
@@ -75,8 +106,18 @@ extension ScriptedStore.Answer {
         .success(HTTPClientResponse(status: 200, body: value.bytes))
     }
 
-    static func text(_ text: String, status: Int = 200) -> ScriptedStore.Answer {
-        .success(HTTPClientResponse(status: status, body: Array(text.utf8)))
+    static func text(
+        _ text: String, status: Int = 200, retryAfter: String? = nil
+    ) -> ScriptedStore.Answer {
+        .success(
+            HTTPClientResponse(status: status, body: Array(text.utf8), retryAfter: retryAfter))
+    }
+
+    /// An error as the App Store Server API words it.
+    static func error(_ code: Int64, status: Int? = nil) -> ScriptedStore.Answer {
+        .text(
+            #"{"errorCode":\#(code),"errorMessage":"Text."}"#,
+            status: status ?? Int(code / 10_000))
     }
 }
 

@@ -42,7 +42,7 @@ import Testing
         try await withPostgres { (database, _) async throws in
             let tables = try database.run(
                 "SELECT tablename FROM pg_tables WHERE schemaname = 'coinledger'")
-            #expect(tables.count == 12)
+            #expect(tables.count == 13)
             for table in tables.compactMap(\.first).compactMap(\.self) {
                 for change in [
                     "INSERT INTO coinledger.\(table) DEFAULT VALUES",

@@ -17,8 +17,8 @@ enum AppStoreServerAnswer {
         }
     }
 
-    /// Source: developer.apple.com, Error codes (App Store Server API). A code that isn't known counts
-    /// by its status.
+    /// Source: developer.apple.com, Error codes (App Store Server API). A code that isn't known
+    /// counts by its status.
     private static func error(status: Int, body: [UInt8]) -> AppStoreServerError {
         let object = (try? JSON.parse(body))?.object
         // Whatever comes from the store itself has a code; the rest is from something before it.

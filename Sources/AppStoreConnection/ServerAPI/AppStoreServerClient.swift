@@ -3,9 +3,9 @@ package import Base
 
 /// Asks the App Store Server API.
 ///
-/// Every call waits for its turn below the store's limits, is tried several times inside one deadline,
-/// and fails at once if as many as allowed are under way. What the store signed is returned as it came:
-/// it isn't verified here.
+/// Every call waits for its turn below the store's limits, is tried several times inside one
+/// deadline, and fails at once if as many as allowed are under way. What the store signed is
+/// returned as it came: it isn't verified here.
 ///
 /// Source: developer.apple.com, App Store Server API.
 package struct AppStoreServerClient: Sendable {
@@ -61,7 +61,8 @@ package struct AppStoreServerClient: Sendable {
         }
     }
 
-    /// What the customer of any of his transactions has bought (Get Transaction History, version 2).
+    /// What the customer of any of his transactions has bought (Get Transaction History, version
+    /// 2).
     ///
     /// - Parameter revision: of the page before; the query must stay the same.
     package func history(
@@ -97,8 +98,8 @@ package struct AppStoreServerClient: Sendable {
         }
     }
 
-    /// Tells the store how much of a purchase was used (Send Consumption Information, version 2), up to
-    /// twelve hours after it has asked.
+    /// Tells the store how much of a purchase was used (Send Consumption Information, version 2),
+    /// up to twelve hours after it has asked.
     package func sendConsumption(
         _ information: ConsumptionInformation, of id: String, in environment: StoreEnvironment
     ) async throws(AppStoreServerError) {

@@ -1,7 +1,7 @@
 import Base
 
-/// The tokens (JWT, RFC 7519) that calls are made with. One is used for minutes, and several callers
-/// share it.
+/// The tokens (JWT, RFC 7519) that calls are made with. One is used for minutes, and several
+/// callers share it.
 ///
 /// Source: developer.apple.com, Generating JSON Web Tokens for API requests.
 final class AppStoreServerTokens: Sendable {

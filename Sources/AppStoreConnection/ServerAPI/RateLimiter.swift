@@ -1,8 +1,8 @@
 import AppStore
 import Base
 
-/// Keeps calls below the store's limits: a bucket of tokens for every endpoint and environment, which
-/// fills evenly. A caller takes a token in advance and waits until it's there.
+/// Keeps calls below the store's limits: a bucket of tokens for every endpoint and environment,
+/// which fills evenly. A caller takes a token in advance and waits until it's there.
 final class RateLimiter: Sendable {
     private struct Key: Hashable {
         let endpoint: AppStoreServerEndpoint

@@ -1,3 +1,4 @@
+import AppStore
 import Base
 
 /// Why a request to the stand-in isn't one.
@@ -28,6 +29,11 @@ struct RequestFields {
             throw .invalid("There's no field \(stranger.name).")
         }
         self.object = object
+    }
+
+    /// The same for a body that may be missing.
+    init(optional body: [UInt8], known: Set<String>) throws(RequestError) {
+        try self.init(body.isEmpty ? Array("{}".utf8) : body, known: known)
     }
 
     func text(_ name: String) throws(RequestError) -> String? {
@@ -63,6 +69,17 @@ struct RequestFields {
         case .integer(let value) where range.contains(value): return value
         default: throw .invalid("\(name) must be a whole number in its bounds.")
         }
+    }
+
+    /// Milliseconds since 1970.
+    func instant(_ name: String) throws(RequestError) -> Int64? {
+        try integer(name, 0...StoreFieldLimits.instantMax)
+    }
+
+    func purchaseFault(_ name: String) throws(RequestError) -> PurchaseFault? {
+        guard let text = try text(name) else { return nil }
+        guard let fault = PurchaseFault(text) else { throw .invalid("There's no fault \(text).") }
+        return fault
     }
 
     func flag(_ name: String) throws(RequestError) -> Bool? {

@@ -1,27 +1,34 @@
 import Base
+import EventLoop
 package import HTTPServer
 
 /// The stand-in as a function from request to response.
 package struct StandInAPI: Sendable {
     package let store: StandInStore
+    private let serverAPI: ServerAPI
     private let faults = FaultList()
     private let sleep: @Sendable (_ milliseconds: Int64) async -> Void
 
-    /// - Parameter sleep: waits, for delays that are asked for.
+    /// - Parameters:
+    ///   - sleep: waits, for delays that are asked for.
+    ///   - monotonic: milliseconds of a clock that never goes back, for rate limits.
     package init(
-        store: StandInStore, sleep: @escaping @Sendable (_ milliseconds: Int64) async -> Void
+        store: StandInStore,
+        monotonic: @escaping @Sendable () -> Int64 = { EventLoop.now() },
+        sleep: @escaping @Sendable (_ milliseconds: Int64) async -> Void
     ) {
         self.store = store
         self.sleep = sleep
+        serverAPI = ServerAPI(store: store, monotonic: monotonic)
     }
 
     /// Answers `request`; every error has a JSON body with a code and a message.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         let path = request.path.split(separator: "/", omittingEmptySubsequences: false)
             .dropFirst().map { String($0) }
-        if let fault = faults.take(StandInAPI.endpoint(path)) {
+        if let fault = faults.take(StandInAPI.endpoint(request.method, path)) {
             if fault.delayMilliseconds > 0 { await sleep(fault.delayMilliseconds) }
-            if let response = fault.response { return response }
+            if let response = fault.response(at: store.now()) { return response }
         }
         do throws(RequestError) {
             return try route(request, path)
@@ -41,8 +48,21 @@ package struct StandInAPI: Sendable {
     /// How many of the faults that were added are still to come, however often each.
     package var pendingFaults: Int { faults.count }
 
-    private static func endpoint(_ path: [String]) -> String {
-        path.count == 3 && path[0] == "transactions"
+    /// How much of Apple's published rate limits the Server API allows, in per cent; 0 for no
+    /// limits at all.
+    package func setRateLimits(percentage: Int64) {
+        precondition((0...RequestRates.percentageMax).contains(percentage), "no such limits")
+        serverAPI.rates.setPercentage(percentage)
+    }
+
+    /// The name that faults have for what is asked: the path without the ids in it.
+    private static func endpoint(_ method: String, _ path: [String]) -> String {
+        let isSandbox = path.first == "sandbox"
+        let rest = isSandbox ? Array(path.dropFirst()) : path
+        if let (endpoint, _) = ServerAPIEndpoint.find(method, rest) {
+            return (isSandbox ? "sandbox/" : "") + endpoint.rawValue
+        }
+        return path.count == 3 && path[0] == "transactions"
             ? "transactions/" + path[2] : path.joined(separator: "/")
     }
 
@@ -50,12 +70,11 @@ package struct StandInAPI: Sendable {
         _ request: HTTPRequest, _ path: [String]
     ) throws(RequestError) -> HTTPResponse {
         switch (request.method, path) {
-        case ("POST", ["purchases"]):
-            return try purchase(request)
+        case ("POST", ["purchases"]): return try purchase(request)
         case (_, ["verifyReceipt"]):
-            return verifyReceipt(request, environment: "Production")
+            return verifyReceipt(request, environment: StoreName.production)
         case (_, ["sandbox", "verifyReceipt"]):
-            return verifyReceipt(request, environment: "Sandbox")
+            return verifyReceipt(request, environment: StoreName.sandbox)
         case ("POST", ["faults"]):
             guard faults.add(try StandInFault(request.body)) else {
                 throw .invalid("There are too many faults already.")
@@ -69,49 +88,33 @@ package struct StandInAPI: Sendable {
                 status: 200,
                 headers: [(name: "Content-Type", value: "application/x-pem-file")],
                 body: Array(store.authority.root.pem.utf8))
-        default:
-            return try routeByIdentifier(request, path)
+        case ("GET", ["api-key"]): return .json(store.apiKey.json)
+        case ("PUT", ["rate-limits"]): return try setRateLimits(request)
+        default: return try routeByPrefix(request, path)
         }
     }
 
-    private func routeByIdentifier(
+    private func routeByPrefix(
         _ request: HTTPRequest, _ path: [String]
     ) throws(RequestError) -> HTTPResponse {
-        if request.method == "POST", path.count == 3, path[0] == "transactions",
-            path[2] == "finish"
-        {
-            do throws(StandInStoreError) {
-                try store.finish(path[1])
-            } catch {
-                throw RequestError(error)
-            }
-            return .json(["transactionId": .string(path[1])])
+        switch path.first {
+        case "inApps":
+            return serverAPI.respond(to: request, path, in: StoreName.production)
+        case "sandbox" where path.count > 1 && path[1] == "inApps":
+            return serverAPI.respond(
+                to: request, Array(path.dropFirst()), in: StoreName.sandbox)
+        case "transactions" where path.count > 1:
+            return try transaction(request, path[1], path.count == 3 ? path[2] : nil)
+        case "notifications":
+            return try notifications(request, Array(path.dropFirst()))
+        case "receipts":
+            guard request.method == "GET", path.count == 2, RequestFields.isIdentifier(path[1])
+            else { throw .notFound }
+            let receipt = store.receipt(
+                device: path[1], environment: try environment(request))
+            return .json(["receipt": .string(receipt)])
+        default: throw .notFound
         }
-        if request.method == "GET", path.count == 2, path[0] == "receipts",
-            RequestFields.isIdentifier(path[1])
-        {
-            return .json([
-                "receipt": .string(
-                    store.receipt(device: path[1], environment: try environment(request)))
-            ])
-        }
-        throw .notFound
-    }
-
-    private func purchase(_ request: HTTPRequest) throws(RequestError) -> HTTPResponse {
-        let purchase = try StandInPurchase(request.body)
-        let sale: StandInSale
-        do throws(StandInStoreError) {
-            sale = try store.purchase(purchase)
-        } catch {
-            throw RequestError(error)
-        }
-        return .json(
-            [
-                "transactionId": .string(sale.transactionID),
-                "signedTransaction": .string(sale.signedTransaction),
-                "receipt": .string(sale.receipt),
-            ], status: 201)
     }
 
     private func verifyReceipt(_ request: HTTPRequest, environment: String) -> HTTPResponse {
@@ -121,66 +124,31 @@ package struct StandInAPI: Sendable {
         return .json(store.verifyReceipt(receipt, environment: environment))
     }
 
+    private func setRateLimits(_ request: HTTPRequest) throws(RequestError) -> HTTPResponse {
+        let fields = try RequestFields(request.body, known: ["percentage"])
+        guard let percentage = try fields.integer("percentage", 0...RequestRates.percentageMax)
+        else { throw .invalid("percentage is missing.") }
+        setRateLimits(percentage: percentage)
+        return .json(["percentage": .integer(percentage)])
+    }
+
     private func environment(_ request: HTTPRequest) throws(RequestError) -> String? {
-        guard let query = request.query else { return nil }
-        let parts = query.split(separator: "=", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0] == "environment",
-            RequestFields.isIdentifier(String(parts[1]))
-        else { throw .invalid("The only query parameter is environment.") }
-        return String(parts[1])
+        let query = try request.queryFields(["environment"])
+        guard let environment = query["environment"] else { return nil }
+        guard RequestFields.isIdentifier(environment) else {
+            throw .invalid("environment must be Apple's name of one.")
+        }
+        return environment
     }
 }
 
-extension StandInPurchase {
-    /// Reads the body of `POST /purchases`.
-    fileprivate init(_ body: [UInt8]) throws(RequestError) {
-        let fields = try RequestFields(
-            body,
-            known: [
-                "productId", "quantity", "appAccountToken", "environment", "transactionId",
-                "originalTransactionId", "price", "currency", "storefront", "device", "fault",
-                "payload",
-            ])
-        guard let productID = try fields.text("productId") else {
-            throw .invalid("productId is missing.")
-        }
-        self.init(productID: productID)
-        quantity = try fields.integer("quantity") ?? 1
-        appAccountToken = try fields.text("appAccountToken")
-        environment = try fields.identifier("environment")
-        transactionID = try fields.identifier("transactionId")
-        originalTransactionID = try fields.identifier("originalTransactionId")
-        price = try fields.integer("price")
-        currency = try fields.text("currency")
-        storefront = try fields.text("storefront")
-        device = try fields.identifier("device") ?? device
-        payload = try fields.object("payload") ?? payload
-        if let name = try fields.text("fault") {
-            guard let fault = PurchaseFault(name) else {
-                throw .invalid("There's no fault \(name).")
-            }
-            self.fault = fault
-        }
-    }
-}
-
-extension RequestError {
-    fileprivate init(_ error: StandInStoreError) {
-        switch error {
-        case .unknownTransaction:
-            self.init(
-                status: 404, code: "unknown_transaction",
-                message: "The stand-in never sold this transaction.")
-        case .wrongState(let state):
-            self.init(
-                status: 409, code: "wrong_state",
-                message: "The transaction is \(state.rawValue).")
-        case .notRefunded:
-            self.init(
-                status: 409, code: "not_refunded", message: "The transaction isn't refunded.")
-        case .full:
-            self.init(
-                status: 507, code: "full", message: "The stand-in has no room for more sales.")
+extension HTTPRequest {
+    /// The query's parameters, which has no others than `known`.
+    func queryFields(_ known: Set<String>) throws(RequestError) -> QueryFields {
+        do throws(QueryFields.Refusal) {
+            return try QueryFields(query, known: known)
+        } catch {
+            throw .invalid(error.message)
         }
     }
 }

@@ -13,18 +13,21 @@ package struct StandInFault: Hashable, Sendable {
         case html(Int)
         /// HTTP 200 with this status of verifyReceipt.
         case receiptStatus(Int64, isRetryable: Bool?)
+        /// An error of the Server API, and for how many milliseconds to wait, if that's said.
+        case apiError(status: Int, code: Int64, retryAfterMilliseconds: Int64?)
         /// The connection is reset.
         case reset
     }
 
-    /// A path without its first slash, such as `verifyReceipt`; for finishing,
-    /// `transactions/finish`.
+    /// A path without its first slash and without ids, such as `verifyReceipt`,
+    /// `transactions/finish` or `sandbox/inApps/v1/transactions`.
     package var endpoint: String
     package var times: Int64
     package var effect: Effect
     package var delayMilliseconds: Int64
 
     package static let delayMillisecondsMax: Int64 = 60_000
+    package static let retryAfterMillisecondsMax: Int64 = 86_400_000
     package static let timesMax: Int64 = 1_000_000
 
     package init(
@@ -37,8 +40,14 @@ package struct StandInFault: Hashable, Sendable {
     }
 
     /// What is answered, or nil if nothing is wrong but the delay.
-    var response: HTTPResponse? {
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    func response(at now: Int64) -> HTTPResponse? {
         switch effect {
+        case .apiError(let status, let code, let wait):
+            let response = HTTPResponse.apiError(
+                status: status, code: code, message: "The stand-in was asked to fail.")
+            return wait.map { response.retryable(after: now + $0) } ?? response
         case .none: return nil
         case .reset: return .reset
         case .status(let status):
@@ -66,7 +75,7 @@ extension StandInFault {
             body,
             known: [
                 "endpoint", "times", "status", "receiptStatus", "isRetryable",
-                "delayMilliseconds", "reset", "html",
+                "delayMilliseconds", "reset", "html", "errorCode", "retryAfterMilliseconds",
             ])
         guard let endpoint = try fields.text("endpoint") else {
             throw .invalid("endpoint is missing.")
@@ -84,6 +93,14 @@ extension StandInFault {
     private static func effect(_ fields: RequestFields) throws(RequestError) -> Effect {
         let status = try fields.integer("status", 200...599).map { Int($0) }
         let isRetryable = try fields.flag("isRetryable")
+        let wait = try fields.integer(
+            "retryAfterMilliseconds", 0...StandInFault.retryAfterMillisecondsMax)
+        if let code = try fields.integer("errorCode", 4_000_000...5_999_999) {
+            // Apple's codes begin with their status.
+            return .apiError(
+                status: status ?? Int(code / 10_000), code: code, retryAfterMilliseconds: wait)
+        }
+        guard wait == nil else { throw .invalid("retryAfterMilliseconds needs an errorCode.") }
         if try fields.flag("reset") == true { return .reset }
         if try fields.flag("html") == true { return .html(status ?? 200) }
         if let receiptStatus = try fields.integer("receiptStatus") {

@@ -4,18 +4,11 @@ package import Telemetry
 
 /// The stand-in App Store on a port of this machine. It never listens to others.
 ///
-/// | request | answer |
-/// | --- | --- |
-/// | `POST /purchases` | sells: `transactionId`, `signedTransaction`, `receipt` |
-/// | `POST /transactions/{id}/finish` | takes a transaction out of its device's receipt |
-/// | `GET /receipts/{device}` | the receipt as it is now; `?environment=Sandbox` |
-/// | `POST /verifyReceipt` | as Apple's production endpoint |
-/// | `POST /sandbox/verifyReceipt` | as Apple's sandbox |
-/// | `POST /faults`, `DELETE /faults` | has it misbehave, and behave again |
-/// | `GET /root.pem` | the root to trust |
+/// What it can be asked and told is in `docs/stand-in.md`.
 package final class StandInServer: Sendable {
     package let api: StandInAPI
     private let server: HTTPServer
+    private let sender: NotificationSender
 
     /// A receipt may have 2 MiB, and JSON may escape it.
     private static let bodyBytesMax = 4 << 20
@@ -28,6 +21,7 @@ package final class StandInServer: Sendable {
         limits.bodyBytesMax = StandInServer.bodyBytesMax
         limits.handlerSeconds = StandInServer.handlerSeconds
         self.api = api
+        sender = NotificationSender(store.notifications, loop: loop, now: store.now)
         server = HTTPServer(
             configuration: HTTPServerConfiguration(
                 address: "127.0.0.1", port: port, limits: limits),
@@ -35,13 +29,17 @@ package final class StandInServer: Sendable {
     }
 
     /// Listens, and answers as soon as the loop turns. On the loop's thread or before it runs.
-    package func start() throws(HTTPServerError) { try server.start() }
+    package func start() throws(HTTPServerError) {
+        try server.start()
+        sender.start()
+    }
 
     /// The actual port once `start` has returned.
     package var port: UInt16 { server.port }
 
     /// Finishes what was begun, for so long, and closes.
     package func drain(milliseconds: Int64) async {
+        sender.stop()
         await server.drain(milliseconds: milliseconds)
     }
 }

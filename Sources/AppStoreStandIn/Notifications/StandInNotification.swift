@@ -92,6 +92,25 @@ extension StandInStore {
                 .object(payload.replacing(notification.payload)), fault: notification.fault))
     }
 
+    /// Makes a notification and sends it, if there's a target for it; nil if there's none.
+    ///
+    /// - Throws: `.full` if as many notifications as may be are under way.
+    @discardableResult
+    package func send(
+        _ notification: StandInNotification, testToken: String? = nil
+    ) throws(StandInStoreError) -> SignedNotification? {
+        let sale = notification.transactionID.flatMap { id in state.withLock { $0.sales[id] } }
+        let environment =
+            notification.environment ?? sale?.environment ?? configuration.environment
+        guard notifications.target(environment) != nil else { return nil }
+        guard notifications.hasRoom else { throw .full }
+        var notification = notification
+        notifications.applyFaults(to: &notification)
+        let signed = try sign(notification)
+        guard notifications.send(signed, testToken: testToken) else { throw .full }
+        return signed
+    }
+
     private func data(
         _ notification: StandInNotification, _ sale: Sale?, _ inner: String?,
         _ environment: String

@@ -69,6 +69,7 @@ extension StandInStore {
     private func announce(
         _ notification: StandInNotification, notify: Bool
     ) throws(StandInStoreError) -> String {
-        try sign(notification).signedPayload
+        if notify, let sent = try send(notification) { return sent.signedPayload }
+        return try sign(notification).signedPayload
     }
 }

@@ -1,4 +1,5 @@
 package import Base
+import EventLoop
 
 /// What the stand-in sells as, and how much of it.
 package struct StandInStoreConfiguration: Sendable {
@@ -22,8 +23,12 @@ package final class StandInStore: Sendable {
         var sales: [String: Sale] = [:]
         /// Transaction ids by device, oldest first.
         var unfinished: [String: [String]] = [:]
+        /// Every transaction of a device, which is a customer.
+        var customers: [String: [String]] = [:]
         /// The latest transaction of those that share an original.
         var originals: [String: String] = [:]
+        /// Transaction ids by order.
+        var orders: [String: [String]] = [:]
         var lastID: Int64
         var lastRevision: Int64 = 0
         /// Faulty chains, made when first asked for.
@@ -36,19 +41,35 @@ package final class StandInStore: Sendable {
             sale.touch(lastRevision)
             sales[sale.transactionID] = sale
         }
+
+        /// Takes a sale out of every list, since it's made anew.
+        mutating func forget(_ sale: Sale) {
+            unfinished[sale.device]?.removeAll { $0 == sale.transactionID }
+            customers[sale.device]?.removeAll { $0 == sale.transactionID }
+            if let order = sale.orderID { orders[order]?.removeAll { $0 == sale.transactionID } }
+        }
     }
 
     package let authority: StandInAuthority
+    /// With it the service may ask the Server API.
+    package let apiKey: StandInAPIKey
+    package let notifications: StandInNotifications
     let configuration: StandInStoreConfiguration
     let now: @Sendable () -> Int64
     let state: Lock<State>
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameters:
+    ///   - monotonic: milliseconds of a clock that never goes back, for waits.
+    ///   - now: milliseconds since 1970.
     package init(
         configuration: StandInStoreConfiguration = StandInStoreConfiguration(),
-        authority: StandInAuthority? = nil, now: @escaping @Sendable () -> Int64
+        authority: StandInAuthority? = nil,
+        monotonic: @escaping @Sendable () -> Int64 = { EventLoop.now() },
+        now: @escaping @Sendable () -> Int64
     ) {
         self.configuration = configuration
+        apiKey = StandInAPIKey(bundleID: configuration.bundleID)
+        notifications = StandInNotifications(monotonic: monotonic)
         self.now = now
         self.authority = authority ?? StandInAuthority(now: now() / 1000)
         // So that a stand-in that is started again doesn't sell the same ids again.
@@ -65,7 +86,7 @@ package final class StandInStore: Sendable {
             state.unfinished[sale.device, default: []].append(sale.transactionID)
             return sale
         }
-        return sold(sale)
+        return try sold(sale)
     }
 
     /// Begins a purchase that waits for something, and returns its id. Nobody sees it until it's
@@ -92,7 +113,7 @@ package final class StandInStore: Sendable {
             state.unfinished[sale.device, default: []].append(transactionID)
             return sale
         }
-        return sold(sale)
+        return try sold(sale)
     }
 
     /// Ends a purchase that waits. Nothing is charged.
@@ -171,21 +192,24 @@ package final class StandInStore: Sendable {
             state.sales[transactionID] != nil
                 || state.sales.count < configuration.transactionsMax
         else { throw .full }
-        if let earlier = state.sales[transactionID] {
-            state.unfinished[earlier.device]?.removeAll { $0 == transactionID }
-        }
+        if let earlier = state.sales[transactionID] { state.forget(earlier) }
         let sale = Sale(
             purchase, transactionID: transactionID, bundleID: configuration.bundleID,
             environment: purchase.environment ?? configuration.environment, state: saleState,
             at: instant)
         state.put(sale)
+        state.customers[sale.device, default: []].append(transactionID)
         state.originals[sale.originalTransactionID] = transactionID
+        if let order = sale.orderID { state.orders[order, default: []].append(transactionID) }
         return sale
     }
 
-    /// What the app gets for a sale that was just made.
-    private func sold(_ sale: Sale) -> StandInSale {
-        StandInSale(
+    /// What the app gets for a sale that was just made, of which the service is told as well.
+    private func sold(_ sale: Sale) throws(StandInStoreError) -> StandInSale {
+        if sale.purchase.notify {
+            try send(StandInNotification("ONE_TIME_CHARGE", of: sale.transactionID))
+        }
+        return StandInSale(
             transactionID: sale.transactionID,
             signedTransaction: sign(sale, fault: sale.purchase.fault),
             receipt: receipt(device: sale.device, environment: sale.environment))

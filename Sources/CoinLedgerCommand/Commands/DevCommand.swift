@@ -80,7 +80,8 @@ enum DevCommand {
         let storeURL = "http://127.0.0.1:\(store.port)"
         let service = try await RunningService.start(
             try options.service(
-                storeURL: storeURL, root: store.api.store.authority.root.pem),
+                storeURL: storeURL, root: store.api.store.authority.root.pem,
+                key: store.api.store.apiKey),
             database: database.service, on: loop)
         let page = DevPage(
             url: options.listen.url(port: service.port), storeURL: storeURL,

@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreConnection
+import AppStoreStandIn
 import CoinLedgerService
 import Telemetry
 
@@ -37,13 +38,20 @@ struct DevOptions: Sendable {
     }
 
     /// What the service is told, once the stand-in store runs.
-    func service(storeURL: String, root: String) throws -> ServiceOptions {
+    func service(
+        storeURL: String, root: String, key: StandInAPIKey
+    ) throws -> ServiceOptions {
         var receipts = VerifyReceiptConfiguration()
         receipts.productionURL = "\(storeURL)/verifyReceipt"
         receipts.sandboxURL = "\(storeURL)/sandbox/verifyReceipt"
+        var api = AppStoreServerConfiguration(
+            key: try AppStoreServerKey(pem: Array(key.key.pem.utf8)), keyID: key.keyID,
+            issuerID: key.issuerID, bundleID: key.bundleID)
+        api.productionURL = storeURL
+        api.sandboxURL = "\(storeURL)/sandbox"
         return ServiceOptions(
             listen: listen,
             roots: try RootCertificates(files: [Array(root.utf8)], allowPrivate: true),
-            policy: policy, rules: rules, receipts: receipts, log: log)
+            policy: policy, rules: rules, receipts: receipts, storeAPI: api, log: log)
     }
 }

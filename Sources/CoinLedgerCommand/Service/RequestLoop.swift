@@ -1,3 +1,4 @@
+import AppStoreConnection
 import Base
 import CoinLedgerServer
 import CoinLedgerService
@@ -23,6 +24,9 @@ final class RequestLoop: Sendable {
         let metrics: Metrics
         let ledger: Ledger
         let verification: ReceiptVerification
+        let notifications: Notifications
+        /// Nil without a key for it.
+        let storeAPI: AppStoreServerClient?
     }
 
     init(_ shared: Shared, _ store: PostgresEventStore, on loop: EventLoop) {
@@ -49,6 +53,8 @@ final class RequestLoop: Sendable {
                 refunds: RefundService(
                     ledger: ledger, policy: { rules.policy }, clock: SystemClock.now, log: log),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
+                intake: shared.notifications.intake(options, store),
+                notifications: shared.notifications.queue(store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }),
                 metrics: metrics, log: log, clock: SystemClock.now,
                 isReady: { await store.isWritable() }))

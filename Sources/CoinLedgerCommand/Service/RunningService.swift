@@ -18,7 +18,10 @@ final class RunningService: Sendable {
     private let others: [RequestLoop]
     private let workers: WorkerPool
     private let client: HTTPClient
+    /// Apart from the other one, so that neither part of the store keeps the other waiting.
+    private let apiClient: HTTPClient
     private let housekeeping: Housekeeping
+    private let notifications: NotificationWorker
     private let log: Log
     let port: UInt16
 
@@ -29,13 +32,16 @@ final class RunningService: Sendable {
 
     private init(
         first: RequestLoop, others: [RequestLoop], workers: WorkerPool, client: HTTPClient,
-        housekeeping: Housekeeping, log: Log
+        apiClient: HTTPClient, housekeeping: Housekeeping, notifications: NotificationWorker,
+        log: Log
     ) {
         self.first = first
         self.others = others
         self.workers = workers
         self.client = client
+        self.apiClient = apiClient
         self.housekeeping = housekeeping
+        self.notifications = notifications
         self.log = log
         port = first.server.port
     }
@@ -54,9 +60,13 @@ final class RunningService: Sendable {
         let workers = WorkerPool(
             threads: options.verificationThreads, jobsMax: waitingVerificationsMax)
         let client = HTTPClient()
+        let apiClient = HTTPClient()
+        let verifier = SignedTransactionVerifier(roots: options.roots)
         let shared = RequestLoop.Shared(
             options: options, metrics: metrics, ledger: ledger(store, metrics, log, loop),
-            verification: verification(options, workers, client, metrics))
+            verification: verification(options, verifier, workers, client, metrics),
+            notifications: Notifications(verifier, workers, metrics, log),
+            storeAPI: options.storeAPI.map { storeAPI($0, workers, apiClient) })
         let first = RequestLoop(shared, store, on: loop)
         var others: [RequestLoop] = []
         for _ in 1..<options.httpLoops {
@@ -70,11 +80,13 @@ final class RunningService: Sendable {
         }
         return RunningService(
             first: first, others: others, workers: workers, client: client,
+            apiClient: apiClient,
             housekeeping: Housekeeping(
-                shared.ledger, attempts: store,
-                keeping: .init(answerDays: options.answerDays, attemptDays: options.attemptDays),
-                on: loop, log: log),
-            log: log)
+                shared.ledger, store,
+                keeping: Housekeeping.Keeping(
+                    answerDays: options.answerDays, attemptDays: options.attemptDays,
+                    notificationDays: options.notificationDays), on: loop, log: log),
+            notifications: shared.notifications.worker(shared, store, on: loop), log: log)
     }
 
     static func ledger(
@@ -89,13 +101,22 @@ final class RunningService: Sendable {
     }
 
     private static func verification(
-        _ options: ServiceOptions, _ workers: WorkerPool, _ client: HTTPClient, _ metrics: Metrics
+        _ options: ServiceOptions, _ verifier: SignedTransactionVerifier, _ workers: WorkerPool,
+        _ client: HTTPClient, _ metrics: Metrics
     ) -> ReceiptVerification {
         ReceiptVerification(
-            verifier: SignedTransactionVerifier(roots: options.roots), workers: workers,
+            verifier: verifier, workers: workers,
             store: VerifyReceiptClient(
                 http: client, pool: workers, configuration: options.receipts),
             telemetry: ReceiptTelemetry(metrics))
+    }
+
+    static func storeAPI(
+        _ configuration: AppStoreServerConfiguration, _ workers: WorkerPool, _ http: HTTPClient
+    ) -> AppStoreServerClient {
+        AppStoreServerClient(
+            http: http, pool: workers, configuration: configuration,
+            wallClock: { SystemClock.now().milliseconds })
     }
 
     /// Finishes what was accepted, refuses the rest, and lets everything go.
@@ -107,10 +128,12 @@ final class RunningService: Sendable {
                 group.addTask { await served.drain(milliseconds: RunningService.drainMilliseconds) }
             }
         }
+        await notifications.stop()
         await housekeeping.stop()
         for other in others { await other.stop() }
         first.store.close()
         client.stop()
+        apiClient.stop()
         workers.stop()
         log.info("stopped")
     }

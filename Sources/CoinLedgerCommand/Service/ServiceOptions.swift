@@ -17,7 +17,14 @@ struct ServiceOptions: Sendable {
     let attemptDays: Int64
     /// Whether their receipts are kept, too.
     let keepsRejectedReceipts: Bool
+    /// How long notifications are kept after they were done.
+    let notificationDays: Int64
+    /// The apps' numbers in the store; empty for any.
+    let appIDs: Set<Int64>
+    let refundPreference: ConsumptionInformation.RefundPreference?
     let receipts: VerifyReceiptConfiguration
+    /// Nil without a key for it.
+    let storeAPI: AppStoreServerConfiguration?
     let log: Log
     let verificationThreads: Int
     let httpLoops: Int
@@ -43,6 +50,22 @@ struct ServiceOptions: Sendable {
         help:
             "Keeps the receipts of such posts, too, and not their hashes alone. They tell much of "
             + "what a customer has bought.")
+    static let notificationDays = Option(
+        "notification-days", "N", variable: "COINLEDGER_NOTIFICATION_DAYS", fallback: "400",
+        help:
+            "For how many days notifications of the store are kept after they were done; at least "
+            + "30.")
+    static let appIDs = Option(
+        "app-store-app-id", "N", variable: "COINLEDGER_APP_STORE_APP_IDS", isRepeatable: true,
+        help:
+            "The number of an app in the App Store; may be repeated (in the variable, with colons "
+            + "between). Notifications of other apps are ignored. Without it the bundle id decides."
+    )
+    static let refundPreference = Option(
+        "refund-preference", "PREFERENCE", variable: "COINLEDGER_REFUND_PREFERENCE",
+        fallback: "none",
+        help: "What the store is told that we would like when a customer asks for a refund: none, "
+            + "decline, grant-full, or grant-prorated (by what was used).")
     static let roots = Option(
         "app-store-root", "FILE", variable: "COINLEDGER_APP_STORE_ROOTS", isRepeatable: true,
         help: "A root certificate of Apple's, DER or PEM; may be repeated (in the variable, with "
@@ -85,10 +108,14 @@ struct ServiceOptions: Sendable {
             + "request.")
 
     static let all = [
-        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, attemptDays,
-        keepRejectedReceipts, roots, allowPrivateRoot, sandbox, sandboxAccounts, quantityMax,
-        receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
+        DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, notificationDays,
+        attemptDays, keepRejectedReceipts, roots, allowPrivateRoot, appIDs, refundPreference,
+        sandbox, sandboxAccounts, quantityMax, receiptURL, sandboxReceiptURL, sharedSecret,
+        verificationThreads, httpLoops,
         logLevel,
+        AppStoreServerOptions.key, AppStoreServerOptions.keyID, AppStoreServerOptions.issuerID,
+        AppStoreServerOptions.bundleID, AppStoreServerOptions.url,
+        AppStoreServerOptions.sandboxURL,
     ]
 
     init(_ settings: Settings) throws {
@@ -101,7 +128,12 @@ struct ServiceOptions: Sendable {
         answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
         attemptDays = try settings.integer(ServiceOptions.attemptDays, in: 1...36_500)
         keepsRejectedReceipts = try settings.isOn(ServiceOptions.keepRejectedReceipts)
+        notificationDays = try settings.integer(ServiceOptions.notificationDays, in: 30...36_500)
+        appIDs = try ServiceOptions.appIDs(settings)
+        refundPreference = try ServiceOptions.refundPreference(settings)
         receipts = try ServiceOptions.receipts(settings)
+        storeAPI = try AppStoreServerOptions.configuration(
+            settings, bundleIDs: catalogue.bundleIDs)
         log = try ServiceOptions.log(settings)
         verificationThreads =
             settings.optional(ServiceOptions.verificationThreads) == nil
@@ -115,11 +147,13 @@ struct ServiceOptions: Sendable {
 
     private static let answerDaysUsual: Int64 = 30
     private static let attemptDaysUsual: Int64 = 400
+    private static let notificationDaysUsual: Int64 = 400
 
     /// For `coinledger dev`, which knows everything itself.
     init(
         listen: ListenAddress, roots: RootCertificates, policy: PurchasePolicy,
-        rules: CommandRules, receipts: VerifyReceiptConfiguration, log: Log
+        rules: CommandRules, receipts: VerifyReceiptConfiguration,
+        storeAPI: AppStoreServerConfiguration, log: Log
     ) {
         self.listen = listen
         self.roots = roots
@@ -128,7 +162,11 @@ struct ServiceOptions: Sendable {
         answerDays = ServiceOptions.answerDaysUsual
         attemptDays = ServiceOptions.attemptDaysUsual
         keepsRejectedReceipts = false
+        notificationDays = ServiceOptions.notificationDaysUsual
+        appIDs = []
+        refundPreference = nil
         self.receipts = receipts
+        self.storeAPI = storeAPI
         self.log = log
         verificationThreads = ServiceOptions.cores
         httpLoops = ServiceOptions.httpLoopsDefault
@@ -176,7 +214,7 @@ struct ServiceOptions: Sendable {
         }
     }
 
-    private static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
+    static func roots(_ settings: Settings) throws(UsageError) -> RootCertificates {
         let paths = settings.values(roots)
         guard !paths.isEmpty else {
             _ = try settings.required(roots)
@@ -209,6 +247,30 @@ struct ServiceOptions: Sendable {
         }
     }
 
+    private static func appIDs(_ settings: Settings) throws(UsageError) -> Set<Int64> {
+        var ids: Set<Int64> = []
+        for text in settings.values(appIDs) {
+            guard let id = Int64(text), id > 0 else {
+                throw UsageError("\(appIDs.name): \(text) is no number of an app")
+            }
+            ids.insert(id)
+        }
+        return ids
+    }
+
+    private static func refundPreference(
+        _ settings: Settings
+    ) throws(UsageError) -> ConsumptionInformation.RefundPreference? {
+        switch try settings.required(refundPreference) {
+        case "none": return nil
+        case "decline": return .decline
+        case "grant-full": return .grantFull
+        case "grant-prorated": return .grantProrated
+        case let text:
+            throw UsageError("\(refundPreference.name): there is no preference \(text)")
+        }
+    }
+
     private static func receipts(
         _ settings: Settings
     ) throws(UsageError) -> VerifyReceiptConfiguration {
@@ -219,7 +281,7 @@ struct ServiceOptions: Sendable {
         return configuration
     }
 
-    private static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
+    static func url(_ settings: Settings, _ option: Option) throws(UsageError) -> String {
         let text = try settings.required(option)
         guard text.hasPrefix("https://") || text.hasPrefix("http://") else {
             throw UsageError("\(option.name): \(text) isn't a URL of https or http")

@@ -47,6 +47,18 @@ package struct PurchasePolicy: Sendable {
         }
     }
 
+    /// Why `transaction` isn't worth anything to anybody; nil if it may be to somebody.
+    func refusal(of transaction: StoreTransaction, at time: Timestamp) -> PurchaseRefusalReason? {
+        do throws(PurchaseRefusalReason) {
+            _ = try grant(for: transaction, to: .unclaimed, at: time)
+            return nil
+        } catch {
+            // Perhaps it belongs to an account of the list.
+            if error == .sandboxRefused, sandbox != .refuse { return nil }
+            return error
+        }
+    }
+
     private func environment(
         of transaction: StoreTransaction, _ account: AccountID
     ) throws(PurchaseRefusalReason) -> Environment {

@@ -11,5 +11,13 @@ GRANT EXECUTE ON FUNCTION
     coinledger.record_purchase_attempts,
     coinledger.forget_purchase_attempts,
     coinledger.create_api_key,
-    coinledger.revoke_api_key
+    coinledger.revoke_api_key,
+    coinledger.record_notification,
+    coinledger.claim_notifications,
+    coinledger.end_notification,
+    coinledger.end_notification_unclaimed,
+    coinledger.postpone_notification,
+    coinledger.retry_dead_notification,
+    coinledger.retry_unclaimed_notifications,
+    coinledger.forget_notifications
 TO coinledger_writer;

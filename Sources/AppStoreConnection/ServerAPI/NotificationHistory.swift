@@ -1,24 +1,24 @@
 import Base
 
 /// A notification that the store has sent, or has tried to.
-package struct SentNotification: Hashable, Sendable {
+package struct NotificationRecord: Hashable, Sendable {
     /// As it was posted; not verified here.
     package let signedPayload: String
-    package let sendAttempts: [SendAttempt]
+    package let sendAttempts: [DeliveryAttempt]
 
-    package init(signedPayload: String, sendAttempts: [SendAttempt]) {
+    package init(signedPayload: String, sendAttempts: [DeliveryAttempt]) {
         self.signedPayload = signedPayload
         self.sendAttempts = sendAttempts
     }
 
     init(_ fields: AnswerFields) throws(AppStoreServerError) {
         signedPayload = try fields.required("signedPayload", fields.text("signedPayload"))
-        sendAttempts = try SendAttempt.all(fields)
+        sendAttempts = try DeliveryAttempt.all(fields)
     }
 }
 
 /// One time that the store tried to deliver a notification.
-package struct SendAttempt: Hashable, Sendable {
+package struct DeliveryAttempt: Hashable, Sendable {
     /// Milliseconds since 1970.
     package let attemptedAt: Int64
     /// In Apple's words: `SUCCESS`, `TIMED_OUT`, `UNSUCCESSFUL_HTTP_RESPONSE_CODE` and others.
@@ -31,11 +31,11 @@ package struct SendAttempt: Hashable, Sendable {
         self.result = result
     }
 
-    static func all(_ fields: AnswerFields) throws(AppStoreServerError) -> [SendAttempt] {
-        var attempts: [SendAttempt] = []
+    static func all(_ fields: AnswerFields) throws(AppStoreServerError) -> [DeliveryAttempt] {
+        var attempts: [DeliveryAttempt] = []
         for fields in try fields.objects("sendAttempts") ?? [] {
             attempts.append(
-                SendAttempt(
+                DeliveryAttempt(
                     attemptedAt: try fields.required("attemptDate", fields.integer("attemptDate")),
                     result: try fields.required(
                         "sendAttemptResult", fields.text("sendAttemptResult"))))
@@ -48,16 +48,16 @@ package struct SendAttempt: Hashable, Sendable {
 package struct TestNotification: Hashable, Sendable {
     /// As it's posted, if the store says so.
     package let signedPayload: String?
-    package let sendAttempts: [SendAttempt]
+    package let sendAttempts: [DeliveryAttempt]
 
-    package init(signedPayload: String?, sendAttempts: [SendAttempt]) {
+    package init(signedPayload: String?, sendAttempts: [DeliveryAttempt]) {
         self.signedPayload = signedPayload
         self.sendAttempts = sendAttempts
     }
 
     init(_ fields: AnswerFields) throws(AppStoreServerError) {
         signedPayload = try fields.text("signedPayload")
-        sendAttempts = try SendAttempt.all(fields)
+        sendAttempts = try DeliveryAttempt.all(fields)
     }
 }
 
@@ -83,7 +83,7 @@ package struct NotificationHistoryQuery: Hashable, Sendable {
         var members = JSONObject([
             .init("startDate", .integer(startDate)), .init("endDate", .integer(endDate)),
         ])
-        members.append("onlyFailures", onlyFailures ? .bool(true) : nil)
+        if onlyFailures { members.append("onlyFailures", .bool(true)) }
         members.append("transactionId", transactionID.map { .string($0) })
         members.append("notificationType", notificationType.map { .string($0) })
         members.append("notificationSubtype", notificationSubtype.map { .string($0) })
@@ -93,19 +93,19 @@ package struct NotificationHistoryQuery: Hashable, Sendable {
 
 /// Some of the notifications that were asked for, up to 20.
 package struct NotificationPage: Hashable, Sendable {
-    package let notifications: [SentNotification]
+    package let notifications: [NotificationRecord]
     /// What to ask for next; nil after the last page.
     package let next: String?
 
-    package init(notifications: [SentNotification], next: String?) {
+    package init(notifications: [NotificationRecord], next: String?) {
         self.notifications = notifications
         self.next = next
     }
 
     init(_ fields: AnswerFields) throws(AppStoreServerError) {
-        var notifications: [SentNotification] = []
+        var notifications: [NotificationRecord] = []
         for fields in try fields.objects("notificationHistory") ?? [] {
-            notifications.append(try SentNotification(fields))
+            notifications.append(try NotificationRecord(fields))
         }
         self.notifications = notifications
         let hasMore = try fields.required("hasMore", fields.bool("hasMore"))
