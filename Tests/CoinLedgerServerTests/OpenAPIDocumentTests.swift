@@ -72,7 +72,13 @@ import Testing
             .malformedPayload(field: ""),
         ]
         let codes = codes(.submitReceipt, 422)
-        for error in all { #expect(codes.contains(error.code)) }
+        let notificationCodes = self.codes(.receiveNotification, 400)
+        for error in all {
+            #expect(codes.contains(error.code))
+            #expect(notificationCodes.contains(SignedNotificationError.notification(error).code))
+            #expect(notificationCodes.contains(SignedNotificationError.transaction(error).code))
+        }
+        #expect(notificationCodes.contains(SignedNotificationError.transactionMismatch.code))
     }
 
     @Test func `has every outcome of a transaction, and no other`() {
@@ -102,9 +108,11 @@ import Testing
         #expect(named.subtracting(described) == anywhere)
         let shapes = ReceiptShapeError.allCases.map { "400 \($0.code)" }
         let unknown = described.subtracting(named).subtracting(shapes)
-        // What's left are the thirteen codes of signed data.
-        #expect(unknown.count == 13)
-        #expect(unknown.allSatisfy { $0.hasPrefix("422 ") })
+        // What's left are the thirteen codes of signed data, in receipts, in notifications, and in
+        // the transactions of these, and that of a transaction that isn't of its notification.
+        #expect(unknown.count { $0.hasPrefix("422 ") } == 13)
+        #expect(unknown.count { $0.hasPrefix("400 ") } == 27)
+        #expect(unknown.count == 40)
     }
 
     @Test func `tells of what may be answered to any request`() {
