@@ -131,16 +131,26 @@ let package = Package(
             ]),
         tests(
             "AppStoreStandInTests",
-            ["AppStore", "AppStoreStandIn", "Base", "HTTPServer"]),
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
+                "HTTPServer", "Telemetry",
+            ]),
         tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
         tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
         tests(
             "LedgerTests",
             [
+<<<<<<< HEAD
                 "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CoinLedger",
                 "CoinLedgerService", "EventLoop", "EventStore", "InMemoryEventStore",
                 "LedgerSchema", "LedgerTestSupport", "Postgres", "PostgresEventStore",
                 "PrivatePostgres", "Telemetry", "TestSupport",
+=======
+                "AppStore", "AppStoreConnection", "Base", "CoinLedger", "CoinLedgerService",
+                "EventLoop", "EventStore", "InMemoryEventStore", "LedgerSchema",
+                "LedgerTestSupport", "Postgres", "PostgresEventStore", "PrivatePostgres",
+                "Telemetry", "TestSupport",
+>>>>>>> issue4
             ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
@@ -157,7 +167,11 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
-            "CoinLedgerCommandTests", ["CoinLedgerCommand", "PrivatePostgres", "TestSupport"]),
+            "CoinLedgerCommandTests",
+            [
+                "AppStoreConnection", "AppStoreStandIn", "CoinLedgerCommand", "PrivatePostgres",
+                "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             [

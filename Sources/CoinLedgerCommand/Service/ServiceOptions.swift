@@ -13,11 +13,17 @@ struct ServiceOptions: Sendable {
     let rules: CommandRules
     /// How long the answers to idempotency keys are kept.
     let answerDays: Int64
+    /// How long posts that granted nothing are kept.
+    let attemptDays: Int64
+    /// Whether their receipts are kept, too.
+    let keepsRejectedReceipts: Bool
     /// How long notifications are kept after they were done.
     let notificationDays: Int64
     /// The apps' numbers in the store; empty for any.
     let appIDs: Set<Int64>
     let refundPreference: ConsumptionInformation.RefundPreference?
+    let receiptMode: ReceiptVerification.Mode
+    let revocation: RevocationConfiguration
     let receipts: VerifyReceiptConfiguration
     /// Nil without a key for it.
     let storeAPI: AppStoreServerConfiguration?
@@ -38,6 +44,14 @@ struct ServiceOptions: Sendable {
     static let answerDays = Option(
         "idempotency-days", "N", variable: "COINLEDGER_IDEMPOTENCY_DAYS", fallback: "30",
         help: "For how many days a repeated idempotency key gets its first answer; at least 30.")
+    static let attemptDays = Option(
+        "attempt-days", "N", variable: "COINLEDGER_ATTEMPT_DAYS", fallback: "400",
+        help: "For how many days the support desk finds posts that granted nothing.")
+    static let keepRejectedReceipts = Option(
+        "keep-rejected-receipts", variable: "COINLEDGER_KEEP_REJECTED_RECEIPTS",
+        help:
+            "Keeps the receipts of such posts, too, and not their hashes alone. They tell much of "
+            + "what a customer has bought.")
     static let notificationDays = Option(
         "notification-days", "N", variable: "COINLEDGER_NOTIFICATION_DAYS", fallback: "400",
         help:
@@ -75,11 +89,11 @@ struct ServiceOptions: Sendable {
     static let receiptURL = Option(
         "verify-receipt-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_URL",
         fallback: VerifyReceiptConfiguration().productionURL,
-        help: "Where app receipts are verified first.")
+        help: "Where the store is asked about app receipts first.")
     static let sandboxReceiptURL = Option(
         "verify-receipt-sandbox-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_SANDBOX_URL",
         fallback: VerifyReceiptConfiguration().sandboxURL,
-        help: "Where app receipts of the sandbox are verified.")
+        help: "Where the store is asked about app receipts of the sandbox.")
     static let sharedSecret = Option(
         nil, "SECRET", variable: "COINLEDGER_APP_STORE_SHARED_SECRET",
         help: "The app's shared secret for verifyReceipt, if it needs one.")
@@ -97,8 +111,9 @@ struct ServiceOptions: Sendable {
 
     static let all = [
         DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, notificationDays,
-        roots, allowPrivateRoot, appIDs, refundPreference, sandbox, sandboxAccounts,
-        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
+        attemptDays, keepRejectedReceipts, roots, allowPrivateRoot, appIDs, refundPreference,
+        sandbox, sandboxAccounts, quantityMax, ReceiptOptions.mode, receiptURL, sandboxReceiptURL,
+        sharedSecret, ReceiptOptions.ocsp, ReceiptOptions.ocspURL, verificationThreads, httpLoops,
         logLevel,
         AppStoreServerOptions.key, AppStoreServerOptions.keyID, AppStoreServerOptions.issuerID,
         AppStoreServerOptions.bundleID, AppStoreServerOptions.url,
@@ -113,9 +128,13 @@ struct ServiceOptions: Sendable {
             catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
         policy = try ServiceOptions.policy(settings, rules)
         answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
+        attemptDays = try settings.integer(ServiceOptions.attemptDays, in: 1...36_500)
+        keepsRejectedReceipts = try settings.isOn(ServiceOptions.keepRejectedReceipts)
         notificationDays = try settings.integer(ServiceOptions.notificationDays, in: 30...36_500)
         appIDs = try ServiceOptions.appIDs(settings)
         refundPreference = try ServiceOptions.refundPreference(settings)
+        receiptMode = try ReceiptOptions.mode(settings)
+        revocation = try ReceiptOptions.revocation(settings)
         receipts = try ServiceOptions.receipts(settings)
         storeAPI = try AppStoreServerOptions.configuration(
             settings, bundleIDs: catalogue.bundleIDs)
@@ -131,6 +150,7 @@ struct ServiceOptions: Sendable {
     }
 
     private static let answerDaysUsual: Int64 = 30
+    private static let attemptDaysUsual: Int64 = 400
     private static let notificationDaysUsual: Int64 = 400
 
     /// For `coinledger dev`, which knows everything itself.
@@ -144,9 +164,13 @@ struct ServiceOptions: Sendable {
         self.policy = policy
         self.rules = rules
         answerDays = ServiceOptions.answerDaysUsual
+        attemptDays = ServiceOptions.attemptDaysUsual
+        keepsRejectedReceipts = false
         notificationDays = ServiceOptions.notificationDaysUsual
         appIDs = []
         refundPreference = nil
+        receiptMode = .offline
+        revocation = RevocationConfiguration(mode: .off)
         self.receipts = receipts
         self.storeAPI = storeAPI
         self.log = log
@@ -229,7 +253,7 @@ struct ServiceOptions: Sendable {
         }
     }
 
-    private static func appIDs(_ settings: Settings) throws(UsageError) -> Set<Int64> {
+    static func appIDs(_ settings: Settings) throws(UsageError) -> Set<Int64> {
         var ids: Set<Int64> = []
         for text in settings.values(appIDs) {
             guard let id = Int64(text), id > 0 else {

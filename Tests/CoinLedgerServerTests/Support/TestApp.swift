@@ -49,7 +49,8 @@ final class TestApp: Sendable {
         let bell = NotificationBell()
         app = CoinLedgerApp(
             .init(
-                ledger: ledger, receipts: try ReceiptService.test(ledger, metrics, clock: clock),
+                ledger: ledger,
+                receipts: try ReceiptService.test(ledger, store, metrics, clock: clock),
                 balances: BalanceReader(store: store, executor: loop, clock: clock),
                 rules: { rules },
                 refunds: RefundService(
