@@ -127,6 +127,8 @@ extension ReceiptError {
         case .rejectedByStore: "rejected_by_store"
         case .noTransaction: "transaction_not_in_receipt"
         case .storeUnavailable: "store_unavailable"
+        case .certificateRevoked: "certificate_revoked"
+        case .revocationUnknown: "revocation_unknown"
         case .overloaded, .ledgerUnavailable: nil
         }
     }
