@@ -131,15 +131,19 @@ let package = Package(
             ]),
         tests(
             "AppStoreStandInTests",
-            ["AppStore", "AppStoreStandIn", "Base", "HTTPServer"]),
+            [
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
+                "HTTPServer", "Telemetry",
+            ]),
         tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
         tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
         tests(
             "LedgerTests",
             [
-                "AppStore", "Base", "CoinLedger", "CoinLedgerService", "EventLoop", "EventStore",
-                "InMemoryEventStore", "LedgerSchema", "LedgerTestSupport", "Postgres",
-                "PostgresEventStore", "PrivatePostgres", "Telemetry", "TestSupport",
+                "AppStore", "AppStoreConnection", "Base", "CoinLedger", "CoinLedgerService",
+                "EventLoop", "EventStore", "InMemoryEventStore", "LedgerSchema",
+                "LedgerTestSupport", "Postgres", "PostgresEventStore", "PrivatePostgres",
+                "Telemetry", "TestSupport",
             ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
@@ -156,7 +160,11 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
-            "CoinLedgerCommandTests", ["CoinLedgerCommand", "PrivatePostgres", "TestSupport"]),
+            "CoinLedgerCommandTests",
+            [
+                "AppStoreConnection", "AppStoreStandIn", "CoinLedgerCommand", "PrivatePostgres",
+                "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             [

@@ -54,6 +54,7 @@ package struct ProblemCode: Hashable, Sendable {
     package static let rejectedByStore = ProblemCode("rejected_by_store", 422)
     package static let ownerUnknown = ProblemCode("owner_unknown", 422)
     package static let storeRefused = ProblemCode("store_refused", 422)
+    package static let certificateRevoked = ProblemCode("certificate_revoked", 422)
 
     // What is known of coins.
     package static let insufficientCoins = ProblemCode("insufficient_coins", 409)
@@ -81,6 +82,7 @@ package struct ProblemCode: Hashable, Sendable {
     package static let storeUnauthorized = ProblemCode("store_unauthorized", 503)
     package static let appStoreAPINotConfigured =
         ProblemCode("app_store_api_not_configured", 503)
+    package static let revocationUnknown = ProblemCode("revocation_unknown", 503, retryable: true)
     package static let ledgerUnavailable = ProblemCode("ledger_unavailable", 503, retryable: true)
     package static let overloaded = ProblemCode("overloaded", 503, retryable: true)
 
@@ -92,11 +94,11 @@ package struct ProblemCode: Hashable, Sendable {
         grantedToOtherAccount, belongsToOtherAccount, refunded, tokenLinkedToOtherAccount,
         sandboxRefused, transactionNotInReceipt, unknownProduct, wrongApp, notConsumable,
         notPurchased, quantityOutOfRange, environmentRefused, malformedPurchase, balanceTooLarge,
-        rejectedByStore, insufficientCoins, inDebt, priceChanged, alreadyReversed, holdExpired,
+        rejectedByStore, certificateRevoked, insufficientCoins, inDebt, priceChanged,
+        alreadyReversed, holdExpired,
         tooManyHolds, unknownStamp, tooManyLots, captureTooLarge, eventNotFound, spendNotFound,
-        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead, internalError,
-        storeUnavailable, ledgerUnavailable,
-        overloaded, ownerUnknown, storeRefused, orderNotFound, storeUnauthorized,
-        appStoreAPINotConfigured,
+        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead,
+        internalError, storeUnavailable, revocationUnknown, ledgerUnavailable, overloaded,
+        ownerUnknown, storeRefused, orderNotFound, storeUnauthorized, appStoreAPINotConfigured,
     ]
 }

@@ -49,7 +49,7 @@ import Testing
         let lines = contents(running.log).split(separator: "\n").filter {
             $0.hasPrefix("  curl ") || $0.hasPrefix("  sed ")
         }
-        #expect(lines.count == 3)
+        #expect(lines.count == 4)
         return try lines.map { line in
             let shell = try ChildProcess.start(
                 "/bin/sh", ["-c", String(line)], workingDirectory: folder.path, output: .pipe)
@@ -82,6 +82,14 @@ import Testing
                 let granted = try JSON.parse(Array(answers[1].utf8))
                 #expect(granted["transactions"]?.array?.first?["outcome"] == "granted")
                 #expect(try JSON.parse(Array(answers[2].utf8))["total"] == 110)
+                let refund = try JSON.parse(Array(answers[3].utf8))
+                #expect(refund["signedPayload"]?.string != nil)
+                // The store has told the service by itself.
+                let paid = try eventually(seconds: 30) {
+                    let paid = try balance(running).json["paid"]?.integer
+                    return paid == 0 ? paid : nil
+                }
+                #expect(paid == 0)
             }
             let before = try balance(running)
             stop(running)

@@ -56,7 +56,7 @@ import Testing
     @Test func `row 10: a crash before anything was kept leaves the purchase to its retry`()
         async throws
     {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             world.shop.failVerification(.none, delayMilliseconds: 30_000)
             let sale = try world.shop.sell()
             let connection = try HTTPConnection(port: world.port)
@@ -75,7 +75,7 @@ import Testing
     @Test func `row 12: what was granted after the client had given up is told by 409`()
         async throws
     {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             world.shop.failVerification(.none, delayMilliseconds: 300)
             let sale = try world.shop.sell()
             do {
@@ -313,8 +313,10 @@ import Testing
 }
 
 /// Runs `body` with one more service of `world`, which is stopped and must stop as it should.
-func withService(of world: World, _ body: (UInt16) throws -> Void) throws {
-    let service = try world.startService()
+func withService(
+    of world: World, daysAhead: Int? = nil, _ body: (UInt16) throws -> Void
+) throws {
+    let service = try world.startService(daysAhead: daysAhead)
     defer { service.kill() }
     try body(service.port)
     #expect(service.stop() == .code(0))

@@ -10,6 +10,8 @@ struct NotificationOutbox: Sendable {
     private var waiting: [(due: Int64, ordinal: Int)] = []
     private var held: [Int] = []
     private var sendingCount = 0
+    /// How many were neither delivered nor given up yet.
+    private var openCount = 0
 
     /// Signed payloads have 8 kB.
     static let notificationsMax = 20_000
@@ -49,6 +51,7 @@ struct NotificationOutbox: Sendable {
             ordinal: ordinal, notification: notification, testToken: testToken)
         let start = behind > 0 ? heldUntil : due
         entries.append(Entry(sent: sent, due: start, behind: behind, copies: copies))
+        openCount += 1
         if behind > 0 { held.append(ordinal) }
         wait(ordinal, until: start)
         return true
@@ -83,12 +86,14 @@ struct NotificationOutbox: Sendable {
         entries[index].sent.attempts.append(attempt)
         if attempt.result == .success {
             entries[index].sent.stage = .delivered
+            openCount -= 1
             releaseHeld(at: now)
         } else if let pause = NotificationOutbox.pauseMilliseconds(after: entries[index].sent) {
             entries[index].sent.stage = .waiting
             wait(ordinal, until: now + pause)
         } else {
             entries[index].sent.stage = .failed
+            openCount -= 1
         }
     }
 
@@ -97,6 +102,7 @@ struct NotificationOutbox: Sendable {
         guard let index = entries.lastIndex(where: { $0.sent.notification.uuid == uuid }),
             entries[index].sent.stage != .sending
         else { return false }
+        if entries[index].hasEnded { openCount += 1 }
         entries[index].sent.stage = .waiting
         wait(firstOrdinal + index, until: now)
         return true
@@ -118,7 +124,7 @@ struct NotificationOutbox: Sendable {
     }
 
     /// Whether everything was delivered or given up.
-    var isIdle: Bool { entries.allSatisfy { $0.hasEnded } }
+    var isIdle: Bool { openCount == 0 }
 
     private static func pauseMilliseconds(after sent: SentNotification) -> Int64? {
         guard sent.notification.environment == StoreName.production,

@@ -14,6 +14,7 @@ package final class StandInNotifications: Sendable {
         var clock: ScheduleClock
         /// Called after something is to be sent.
         var wake: (@Sendable () -> Void)?
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state: Lock<State>
@@ -91,7 +92,19 @@ package final class StandInNotifications: Sendable {
     /// Whether everything was delivered or given up.
     package var isIdle: Bool { state.withLock { $0.outbox.isIdle } }
 
-    var hasRoom: Bool { state.withLock { $0.outbox.hasRoom } }
+    /// Suspends until everything was delivered or given up.
+    package func waitUntilIdle() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.outbox.isIdle { state.idleWaiters.append(continuation) }
+                return state.outbox.isIdle
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    /// Whether one more could be sent, if there is a target at all.
+    var hasRoom: Bool { state.withLock { $0.targets.isEmpty || $0.outbox.hasRoom } }
 
     /// Gives a notification that will be sent what is wrong with its signatures, if anything.
     func applyFaults(to notification: inout StandInNotification) {
@@ -153,10 +166,14 @@ package final class StandInNotifications: Sendable {
 
     func finish(_ delivery: Delivery, _ attempt: SendAttempt) {
         let now = monotonic()
-        state.withLock { state in
+        let waiters = state.withLock { state in
             state.outbox.finish(
                 delivery.notification.ordinal, attempt, at: state.clock.reading(at: now))
+            guard state.outbox.isIdle else { return [] as [CheckedContinuation<Void, Never>] }
+            defer { state.idleWaiters = [] }
+            return state.idleWaiters
         }
+        for waiter in waiters { waiter.resume() }
     }
 
     func setWake(_ wake: (@Sendable () -> Void)?) { state.withLock { $0.wake = wake } }

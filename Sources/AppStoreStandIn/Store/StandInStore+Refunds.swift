@@ -15,6 +15,7 @@ extension StandInStore {
     ) throws(StandInStoreError) -> String {
         precondition(
             (1...StandInRefund.wholePercentage).contains(percentage), "no such part of a price")
+        guard notifications.hasRoom else { throw .full }
         let refund = StandInRefund(date: date ?? now(), percentage: percentage, reason: reason)
         try state.withLock { state throws(StandInStoreError) in
             var sale = try StandInStore.purchased(transactionID, in: state)
@@ -29,6 +30,7 @@ extension StandInStore {
     package func reverseRefund(
         _ transactionID: String, notify: Bool = true
     ) throws(StandInStoreError) -> String {
+        guard notifications.hasRoom else { throw .full }
         try state.withLock { state throws(StandInStoreError) in
             var sale = try StandInStore.purchased(transactionID, in: state)
             guard sale.refund != nil else { throw .notRefunded }

@@ -80,11 +80,13 @@ enum DevCommand {
         let storeURL = "http://127.0.0.1:\(store.port)"
         let service = try await RunningService.start(
             try options.service(
-                storeURL: storeURL, root: store.api.store.authority.root.pem,
+                storeURL: storeURL, root: store.api.store.authority.rootsPEM,
                 key: store.api.store.apiKey),
             database: database.service, on: loop)
+        let url = options.listen.url(port: service.port)
+        store.api.store.notifications.setTarget("\(url)/v1/app-store/notifications")
         let page = DevPage(
-            url: options.listen.url(port: service.port), storeURL: storeURL,
+            url: url, storeURL: storeURL,
             databaseURL: database.adminURL, backendKey: keys.backend, supportKey: keys.support)
         try FileContents.replace(
             "\(folder)/\(DevPage.fileName)", with: page.json.bytes + [UInt8(ascii: "\n")])

@@ -62,6 +62,13 @@ struct DevPage: Sendable {
 
           curl -s -H 'Authorization: Bearer \(backendKey)' \(url)/v1/accounts/u1/balance
 
+        Have the store refund it, which it tells the service by a notification:
+
+          curl -s -X POST \(storeURL)/transactions/$(sed 's/.*"transactionId":"\\([^"]*\\)".*/\\1/' purchase.json)/refund
+
+        docs/stand-in.md has everything that the store can be told: refunds in part, purchases that wait,
+        notifications that get lost, errors of the Server API.
+
         Ctrl-C stops everything.
 
 

@@ -76,7 +76,8 @@ extension ReceiptVerification {
                 throw .notTrusted(code: code)
             case .rejectedByStore, .noTransaction:
                 throw .notTrusted(code: "transaction_not_in_receipt")
-            case .storeUnavailable: throw .notTrusted(code: "store_unavailable")
+            case .certificateRevoked: throw .notTrusted(code: "certificate_revoked")
+            case .storeUnavailable, .revocationUnknown: throw .unavailable
             case .overloaded: throw .overloaded
             case .ledgerUnavailable: throw .ledgerUnavailable
             }

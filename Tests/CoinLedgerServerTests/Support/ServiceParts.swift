@@ -45,12 +45,13 @@ extension CoinLedgerApp.Services {
         let granter = PurchaseGranter(
             ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none)
         let authority = StandInAuthority(now: clock().milliseconds / 1000)
-        let verifier = SignedTransactionVerifier(
-            roots: try RootCertificates(
-                files: [Array(authority.root.pem.utf8)], allowPrivate: true))
+        let roots = try RootCertificates(
+            files: [Array(authority.root.pem.utf8)], allowPrivate: true)
+        let verifier = SignedTransactionVerifier(roots: roots)
         let workers = WorkerPool(threads: 1, jobsMax: 1)
         let verification = ReceiptVerification(
-            verifier: verifier, workers: workers, store: .silent(workers), telemetry: telemetry)
+            verifier: verifier, receipts: AppReceiptVerifier(roots: roots), mode: .remote,
+            workers: workers, store: .silent(workers), telemetry: telemetry)
         let bell = NotificationBell()
         return CoinLedgerApp.Services(
             ledger: ledger,

@@ -27,15 +27,20 @@ struct World: Sendable {
         ], "stamps": [{"stampId": "heart", "coins": 30}]}
         """
 
+    /// Has the store asked about app receipts.
+    static let remoteReceipts = ["--receipt-verification", "remote"]
+
     /// `with`, on a thread that nobody else needs.
     static func run(
         services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
-        storeAPI: Bool = false, _ body: @escaping @Sendable (World) throws -> Void
+        storeAPI: Bool = false,
+        roots: @escaping @Sendable (Shop) -> String = { $0.store.authority.rootsPEM },
+        _ body: @escaping @Sendable (World) throws -> Void
     ) async throws {
         try await blocking {
             try with(
                 services: count, options: options, environment: environment, storeAPI: storeAPI,
-                body)
+                roots: roots, body)
         }
     }
 
@@ -46,6 +51,7 @@ struct World: Sendable {
         storeAPI: Bool = false, shop makeShop: () throws -> Shop = { try Shop() },
         verifierURL: String? = nil,
         ledger makeLedger: () throws -> LedgerDatabase = LedgerDatabase.create,
+        roots: (Shop) -> String = { $0.store.authority.rootsPEM },
         _ body: (World) throws -> Void
     ) throws {
         let folder = try TemporaryFolder()
@@ -55,7 +61,7 @@ struct World: Sendable {
             folder.remove()
         }
         try write(catalogue, to: folder.path + "/catalogue.json")
-        try write(shop.store.authority.root.pem, to: folder.path + "/root.pem")
+        try write(roots(shop), to: folder.path + "/root.pem")
         try write(shop.store.apiKey.key.pem, to: folder.path + "/api-key.p8")
         let ledger = try makeLedger()
         var world = World(
@@ -95,11 +101,20 @@ struct World: Sendable {
     }
 
     /// Starts one more service on the same database.
-    func startService(databaseURL: String? = nil) throws -> ServiceProcess {
-        try ServiceProcess.start(
-            serveOptions,
-            environment: environment.merging(
-                ["COINLEDGER_DATABASE_URL": databaseURL ?? ledger.serviceURL]) { $1 },
+    ///
+    /// - Parameter daysAhead: how far its clock is from the machine's.
+    func startService(
+        databaseURL: String? = nil, daysAhead: Int? = nil
+    ) throws -> ServiceProcess {
+        var environment = environment
+        environment["COINLEDGER_DATABASE_URL"] = databaseURL ?? ledger.serviceURL
+        if let daysAhead {
+            environment["LD_PRELOAD"] = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+            environment["FAKETIME"] = "+\(daysAhead)d"
+            environment["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
+        }
+        return try ServiceProcess.start(
+            serveOptions, environment: environment,
             log: "\(folder.path)/service-\(UInt32.random(in: .min ... .max)).log")
     }
 
