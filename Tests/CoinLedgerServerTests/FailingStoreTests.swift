@@ -34,6 +34,8 @@ import Testing
             let made = APIKeyText.make(name: "x", scopes: [.read, .support], at: .noon)
             let app = try app(FailingStore(error: expectation.error, key: made.key), loop, .noon)
             for path in [
+                "app-store/notifications",
+                "app-store/notifications/00000000-0000-4000-8000-00000000000a",
                 "accounts/u1/balance", "accounts/u1/balance?byLot=true",
                 "accounts/u1/balance?eventId=0-1", "accounts/u1/events", "accounts/u1/lots",
                 "accounts/u1/consent", "events/0-1", "transactions/T1",
@@ -97,6 +99,20 @@ import Testing
         }
     }
 
+    @Test(arguments: expectations)
+    func `has the App Store send its notification again`(expectation: Expectation) async throws {
+        try await onLoop { loop in
+            let app = try app(FailingStore(error: expectation.error, key: nil), loop, .noon)
+            let shop = StandInStore(authority: authority, now: { Timestamp.noon.milliseconds })
+            let body: JSON = ["signedPayload": .string(try shop.notification("TEST"))]
+            let path = "/v1/app-store/notifications"
+            let response = await app.respond(
+                to: HTTPRequest(method: "POST", target: path, path: path, body: body.bytes))
+            #expect(response.status == 503)
+            #expect(try JSON.parse(response.body)["code"] == "ledger_unavailable")
+        }
+    }
+
     private func request(_ target: String, key: String, method: String = "GET") -> HTTPRequest {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         return HTTPRequest(
@@ -110,13 +126,16 @@ import Testing
     ) throws -> CoinLedgerApp {
         CoinLedgerApp(
             try .test(
-                store, on: loop, keys: KeyRing(store: store, now: { EventLoop.now() }),
+                store, trusting: authority, on: loop,
+                keys: KeyRing(store: store, now: { EventLoop.now() }),
                 isReady: false, clock: { now }))
     }
 }
 
+private let authority = StandInAuthority(now: Timestamp.noon.milliseconds / 1000)
+
 /// Knows at most one key, and fails at everything else.
-private struct FailingStore: EventStore, APIKeyStore, AttemptStore, NotificationStore {
+private struct FailingStore: EventStore, APIKeyStore, AttemptStore {
     let error: EventStoreError
     let key: APIKey?
     let laneCount: Int64 = 1
@@ -187,7 +206,9 @@ private struct FailingStore: EventStore, APIKeyStore, AttemptStore, Notification
     ) throws(EventStoreError) -> Int { throw error }
 
     func revokeAPIKey(_: String, at _: Timestamp) throws(EventStoreError) -> Bool { throw error }
+}
 
+extension FailingStore: NotificationStore {
     func record(_: ReceivedNotification) throws(EventStoreError) -> Bool { throw error }
 
     func claimNotifications(
@@ -198,9 +219,9 @@ private struct FailingStore: EventStore, APIKeyStore, AttemptStore, Notification
         _: NotificationID, _: NotificationEnding, at _: Timestamp
     ) throws(EventStoreError) { throw error }
 
-    func endUnclaimed(
-        _: NotificationID, at _: Timestamp
-    ) throws(EventStoreError) -> Bool { throw error }
+    func endUnclaimed(_: NotificationID, at _: Timestamp) throws(EventStoreError) -> Bool {
+        throw error
+    }
 
     func postpone(
         _: NotificationID, until _: Timestamp, detail _: String?
@@ -214,9 +235,9 @@ private struct FailingStore: EventStore, APIKeyStore, AttemptStore, Notification
         of _: AppAccountToken, at _: Timestamp
     ) throws(EventStoreError) -> Int { throw error }
 
-    func notification(
-        _: NotificationID
-    ) throws(EventStoreError) -> KeptNotification? { throw error }
+    func notification(_: NotificationID) throws(EventStoreError) -> KeptNotification? {
+        throw error
+    }
 
     func notifications(
         in _: NotificationState, after _: Int64, limit _: Int

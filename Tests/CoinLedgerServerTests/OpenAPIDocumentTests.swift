@@ -64,20 +64,29 @@ import Testing
         for error in ReceiptShapeError.allCases { #expect(codes.contains(error.code)) }
     }
 
+    private static let signedData: [SignedDataError] = [
+        .malformed, .tooLarge, .unsupportedAlgorithm, .wrongChainLength, .malformedCertificate,
+        .certificateNotValidThen, .untrustedChain, .missingLeafMarker, .missingIntermediateMarker,
+        .notAnAuthority, .badSignature, .signedInTheFuture, .malformedPayload(field: ""),
+    ]
+
     /// The codes of signed transactions and app receipts that aren't believed.
-    private static let untrusted: Set<String> = {
-        let transactions: [SignedDataError] = [
-            .malformed, .tooLarge, .unsupportedAlgorithm, .wrongChainLength, .malformedCertificate,
-            .certificateNotValidThen, .untrustedChain, .missingLeafMarker,
-            .missingIntermediateMarker, .notAnAuthority, .badSignature, .signedInTheFuture,
-            .malformedPayload(field: ""),
-        ]
-        return Set(transactions.map(\.code) + AppReceiptError.all.map(\.code))
+    private static let untrusted = Set(
+        signedData.map(\.code) + AppReceiptError.all.map(\.code))
+
+    /// Those of notifications and of the transactions in them.
+    private static let untrustedNotifications: Set<String> = {
+        let errors = signedData.flatMap { error in
+            [SignedNotificationError.notification(error), .transaction(error)]
+        }
+        return Set((errors + [.transactionMismatch]).map(\.code))
     }()
 
     @Test func `has every code of what was signed and isn't believed`() {
         #expect(Self.untrusted.count == 15)
         #expect(Self.untrusted.isSubset(of: codes(.submitReceipt, 422)))
+        #expect(Self.untrustedNotifications.count == 27)
+        #expect(Self.untrustedNotifications.isSubset(of: codes(.receiveNotification, 400)))
     }
 
     @Test func `has every outcome of a transaction, and no other`() {
@@ -107,7 +116,9 @@ import Testing
         #expect(named.subtracting(described) == anywhere)
         let shapes = ReceiptShapeError.allCases.map { "400 \($0.code)" }
         let unknown = described.subtracting(named).subtracting(shapes)
-        #expect(unknown == Set(Self.untrusted.map { "422 \($0)" }))
+        let signed =
+            Self.untrusted.map { "422 \($0)" } + Self.untrustedNotifications.map { "400 \($0)" }
+        #expect(unknown == Set(signed))
     }
 
     @Test func `tells of what may be answered to any request`() {

@@ -28,8 +28,9 @@ extension CommandRules {
 extension CoinLedgerApp.Services {
     /// Services that know one product, and that no store answers but `lookup`.
     static func test(
-        _ store: any SupportReader.Store, on loop: EventLoop, keys: KeyRing,
-        lookup: StoreLookup? = nil, isReady: Bool, clock: @escaping @Sendable () -> Timestamp
+        _ store: any SupportReader.Store, trusting authority: StandInAuthority,
+        on loop: EventLoop, keys: KeyRing, lookup: StoreLookup? = nil, isReady: Bool,
+        clock: @escaping @Sendable () -> Timestamp
     ) throws -> CoinLedgerApp.Services {
         let metrics = Metrics()
         let rules = try CommandRules.test()
@@ -44,7 +45,6 @@ extension CoinLedgerApp.Services {
         let telemetry = ReceiptTelemetry(metrics)
         let granter = PurchaseGranter(
             ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none)
-        let authority = StandInAuthority(now: clock().milliseconds / 1000)
         let roots = try RootCertificates(
             files: [Array(authority.root.pem.utf8)], allowPrivate: true)
         let verifier = SignedTransactionVerifier(roots: roots)
@@ -72,11 +72,7 @@ extension CoinLedgerApp.Services {
                 ledger: ledger, store: lookup, verification: verification, clock: clock,
                 log: .none),
             support: SupportReader(store: store),
-            intake: NotificationIntake(
-                verification: NotificationVerification(verifier: verifier, workers: workers),
-                store: store,
-                apps: NotifiedApps(bundleIDs: { rules.catalogue.bundleIDs }, appIDs: []),
-                bell: bell, clock: clock, telemetry: NotificationTelemetry(metrics), log: .none),
+            intake: try .test(store, authority, bell, metrics, clock: clock),
             notifications: NotificationQueue(store: store, bell: bell, clock: clock),
             keys: keys, metrics: metrics, log: .none, clock: clock, isReady: { isReady })
     }
@@ -88,6 +84,22 @@ extension VerifyReceiptClient {
         VerifyReceiptClient(
             send: { (_) async throws(HTTPClientError) in throw .timedOut }, pool: workers,
             configuration: VerifyReceiptConfiguration(), clock: .system)
+    }
+}
+
+extension NotificationIntake {
+    /// One that takes what `authority` signs for the stand-in's app.
+    static func test(
+        _ store: any NotificationStore, _ authority: StandInAuthority, _ bell: NotificationBell,
+        _ metrics: Metrics, clock: @escaping @Sendable () -> Timestamp
+    ) throws -> NotificationIntake {
+        let roots = try RootCertificates(files: [authority.root.der], allowPrivate: true)
+        return NotificationIntake(
+            verification: NotificationVerification(
+                verifier: SignedTransactionVerifier(roots: roots),
+                workers: WorkerPool(threads: 1, jobsMax: 100)),
+            store: store, apps: NotifiedApps(bundleIDs: { ["com.nonchalant"] }, appIDs: []),
+            bell: bell, clock: clock, telemetry: NotificationTelemetry(metrics), log: .none)
     }
 }
 

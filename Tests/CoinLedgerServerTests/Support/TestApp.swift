@@ -1,3 +1,4 @@
+import AppStoreStandIn
 import Base
 import CoinLedger
 import CoinLedgerServer
@@ -15,6 +16,7 @@ import Testing
 final class TestApp: Sendable {
     let app: CoinLedgerApp
     let ledger: Ledger
+    let shop: StandInStore
     let store = InMemoryEventStore(laneCount: 2)
     private let time = Lock<Timestamp>(.noon)
     private let keys: [APIScope: String]
@@ -37,13 +39,16 @@ final class TestApp: Sendable {
         keys = Dictionary(uniqueKeysWithValues: made.map { ($0.0, $0.1.text) })
         allKey = all.text
         let services = try CoinLedgerApp.Services.test(
-            store, on: loop,
+            store, trusting: TestApp.authority, on: loop,
             keys: KeyRing(
                 store: FixedKeys(keys: made.map(\.1.key) + [all.key]), now: { EventLoop.now() }),
             lookup: lookup, isReady: true, clock: clock)
         ledger = services.ledger
         app = CoinLedgerApp(services)
+        shop = StandInStore(authority: TestApp.authority, now: { clock().milliseconds })
     }
+
+    private static let authority = StandInAuthority(now: Timestamp.noon.milliseconds / 1000)
 
     private static let contract = OpenAPIContract(
         (try? JSON.parse(OpenAPIDocument.bytes)) ?? .null)
