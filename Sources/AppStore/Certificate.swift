@@ -27,14 +27,17 @@ import Glibc
         self.der = der
     }
 
-    /// A certificate of its own from one that OpenSSL holds.
-    convenience init?(copy handle: OpaquePointer) {
+    /// A certificate that OpenSSL holds, which goes on holding it.
+    init?(sharing handle: OpaquePointer) {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = unsafe i2d_X509(handle, &bytes)
         // Allocated by OpenSSL, freed here.
         defer { unsafe CRYPTO_free(bytes, #file, #line) }
-        guard count > 0, let bytes = unsafe bytes else { return nil }
-        unsafe self.init(der: Array(UnsafeBufferPointer(start: bytes, count: Int(count))))
+        guard count > 0, count <= Certificate.bytesMax, let bytes = unsafe bytes,
+            unsafe X509_up_ref(handle) == 1
+        else { return nil }
+        unsafe self.handle = handle
+        der = unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }
 
     deinit { unsafe X509_free(handle) }
@@ -50,6 +53,25 @@ import Glibc
     /// Whether it may sign other certificates: basicConstraints says so, and keyUsage, if there
     /// is any, agrees.
     var isAuthority: Bool { unsafe X509_check_ca(handle) == 1 }
+
+    var isRSA: Bool {
+        guard let key = unsafe X509_get0_pubkey(handle) else { return false }
+        return unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA
+    }
+
+    /// Whether its key may sign data: keyUsage says so, or there's none.
+    var maySign: Bool { unsafe X509_get_key_usage(handle) & UInt32(KU_DIGITAL_SIGNATURE) != 0 }
+
+    /// Where its authority says whether it was revoked (authorityInfoAccess), if it names a place.
+    var revocationURL: String? {
+        guard let places = unsafe X509_get1_ocsp(handle) else { return nil }
+        defer { unsafe X509_email_free(places) }
+        guard let first = unsafe text_stack_first(places) else { return nil }
+        let url = unsafe String(cString: first)
+        return url.utf8.count <= Certificate.urlBytesMax ? url : nil
+    }
+
+    static let urlBytesMax = 512
 
     /// Whether there's an extension of this type, whatever its value.
     func hasExtension(_ oid: String) -> Bool {

@@ -12,7 +12,7 @@ struct CompactJWS {
 
     /// Notifications of the App Store, which hold two signed payloads, have about 20 kB.
     static let bytesMax = 64 << 10
-    static let chainLength = 3
+    static let chainLength = CertificatePath.length
     static let signatureBytes = 64
 
     init(_ text: String) throws(SignedDataError) {

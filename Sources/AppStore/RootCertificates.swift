@@ -18,6 +18,8 @@ package enum RootCertificateError: Error, Hashable {
     let store: OpaquePointer
     /// The fingerprints of roots that aren't Apple's, so that the operator can be warned.
     package let privateFingerprints: [String]
+    /// Whether any of them can vouch for an app receipt, all of which are signed with RSA.
+    package let hasReceiptRoot: Bool
 
     package static let certificatesMax = 16
 
@@ -58,6 +60,7 @@ package enum RootCertificateError: Error, Hashable {
         for root in roots { unsafe X509_STORE_add_cert(store, root.handle) }
         unsafe self.store = store
         self.privateFingerprints = privateFingerprints
+        hasReceiptRoot = roots.contains(where: \.isRSA)
     }
 
     deinit { unsafe X509_STORE_free(store) }

@@ -20,6 +20,12 @@ package final class SignedTransactionVerifier: Sendable {
 
     package init(roots: RootCertificates) { self.roots = roots }
 
+    /// A transaction, and what vouches for it.
+    package struct Verified: Sendable {
+        package let transaction: StoreTransaction
+        package let path: CertificatePath
+    }
+
     /// The transaction in `jws`. Nothing but its authenticity and shape is checked: whether it's
     /// for this app, of a known product, or a refund is for the caller to see.
     ///
@@ -27,11 +33,16 @@ package final class SignedTransactionVerifier: Sendable {
     package func verify(
         _ jws: String, now: Int64
     ) throws(SignedDataError) -> StoreTransaction {
-        guard let object = try verified(jws, now: now).object else {
-            throw .malformedPayload(field: "")
-        }
+        try verified(jws, now: now).transaction
+    }
+
+    /// The same, with its certificates.
+    package func verified(_ jws: String, now: Int64) throws(SignedDataError) -> Verified {
+        let content = try content(of: jws, now: now)
+        guard let object = content.object else { throw .malformedPayload(field: "") }
         do throws(InvalidStoreField) {
-            return try StoreTransaction(signedPayload: object)
+            return Verified(
+                transaction: try StoreTransaction(signedPayload: object), path: content.path)
         } catch {
             throw .malformedPayload(field: error.field)
         }
@@ -39,12 +50,25 @@ package final class SignedTransactionVerifier: Sendable {
 
     /// The bytes of any signed payload, such as a notification's.
     package func verifyPayload(_ jws: String, now: Int64) throws(SignedDataError) -> [UInt8] {
-        try verified(jws, now: now).payload
+        try content(of: jws, now: now).payload
     }
 
-    private func verified(
-        _ text: String, now: Int64
-    ) throws(SignedDataError) -> (payload: [UInt8], object: JSONObject?) {
+    /// The same, with its certificates.
+    package func verifiedPayload(
+        _ jws: String, now: Int64
+    ) throws(SignedDataError) -> (payload: [UInt8], path: CertificatePath) {
+        let content = try content(of: jws, now: now)
+        return (content.payload, content.path)
+    }
+
+    private struct Content {
+        let payload: [UInt8]
+        /// What the payload is, if it's a JSON object.
+        let object: JSONObject?
+        let path: CertificatePath
+    }
+
+    private func content(of text: String, now: Int64) throws(SignedDataError) -> Content {
         let jws = try CompactJWS(text)
         let object = (try? JSON.parse(jws.payload))?.object
         let signedDate = try signedDate(object) ?? now
@@ -55,12 +79,12 @@ package final class SignedTransactionVerifier: Sendable {
         let instant = signedDate / 1000
         if let chain = headers.chain(headerKey, at: instant) {
             try check(jws, chain)
-        } else {
-            let chain = try chain(try jws.certificates(), at: instant)
-            try check(jws, chain)
-            headers.insert(chain, headerKey)
+            return Content(payload: jws.payload, object: object, path: chain.path)
         }
-        return (jws.payload, object)
+        let chain = try chain(try jws.certificates(), at: instant)
+        try check(jws, chain)
+        headers.insert(chain, headerKey)
+        return Content(payload: jws.payload, object: object, path: chain.path)
     }
 
     private func check(_ jws: CompactJWS, _ chain: VerifiedChain) throws(SignedDataError) {

@@ -35,25 +35,16 @@ extension VerifiedReceipt {
         transactions = try VerifiedReceipt.transactions(entries, bundleID, environment)
     }
 
-    /// Each id once. A receipt may repeat itself; if one of the copies says that the transaction
-    /// was taken back, that is the newer one.
     private static func transactions(
         _ entries: [JSONObject], _ bundleID: String, _ environment: StoreEnvironment
     ) throws(InvalidStoreField) -> [StoreTransaction] {
-        var transactions: [StoreTransaction] = []
-        var places: [String: Int] = [:]
+        var transactions = UniqueTransactions()
         for entry in entries {
             let transaction = try StoreTransaction(
                 receiptEntry: entry, bundleID: bundleID, environment: environment)
-            guard let transaction else { continue }
-            if let place = places[transaction.transactionID] {
-                if transactions[place].revocation == nil { transactions[place] = transaction }
-            } else {
-                places[transaction.transactionID] = transactions.count
-                transactions.append(transaction)
-            }
+            if let transaction { transactions.add(transaction) }
         }
-        return transactions
+        return transactions.all
     }
 
     private static func entries(

@@ -52,6 +52,7 @@ package struct ProblemCode: Hashable, Sendable {
     package static let malformedPurchase = ProblemCode("malformed_purchase", 422)
     package static let balanceTooLarge = ProblemCode("balance_too_large", 422)
     package static let rejectedByStore = ProblemCode("rejected_by_store", 422)
+    package static let certificateRevoked = ProblemCode("certificate_revoked", 422)
 
     // What is known of coins.
     package static let insufficientCoins = ProblemCode("insufficient_coins", 409)
@@ -75,6 +76,7 @@ package struct ProblemCode: Hashable, Sendable {
     // What the service can't do now.
     package static let internalError = ProblemCode("internal_error", 500, retryable: true)
     package static let storeUnavailable = ProblemCode("store_unavailable", 503, retryable: true)
+    package static let revocationUnknown = ProblemCode("revocation_unknown", 503, retryable: true)
     package static let ledgerUnavailable = ProblemCode("ledger_unavailable", 503, retryable: true)
     package static let overloaded = ProblemCode("overloaded", 503, retryable: true)
 
@@ -86,10 +88,10 @@ package struct ProblemCode: Hashable, Sendable {
         grantedToOtherAccount, belongsToOtherAccount, refunded, tokenLinkedToOtherAccount,
         sandboxRefused, transactionNotInReceipt, unknownProduct, wrongApp, notConsumable,
         notPurchased, quantityOutOfRange, environmentRefused, malformedPurchase, balanceTooLarge,
-        rejectedByStore, insufficientCoins, inDebt, priceChanged, alreadyReversed, holdExpired,
+        rejectedByStore, certificateRevoked, insufficientCoins, inDebt, priceChanged,
+        alreadyReversed, holdExpired,
         tooManyHolds, unknownStamp, tooManyLots, captureTooLarge, eventNotFound, spendNotFound,
-        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead, internalError,
-        storeUnavailable, ledgerUnavailable,
-        overloaded,
+        holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead,
+        internalError, storeUnavailable, revocationUnknown, ledgerUnavailable, overloaded,
     ]
 }

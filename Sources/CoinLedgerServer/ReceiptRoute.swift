@@ -122,6 +122,10 @@ extension ReceiptError {
             Problem(
                 .rejectedByStore, "The store says that the receipt is none of its own.",
                 members: [.init("storeStatus", .integer(status))])
+        case .certificateRevoked:
+            Problem(.certificateRevoked, "A certificate that the receipt rests on was revoked.")
+        case .revocationUnknown:
+            Problem(.revocationUnknown, "Whether a certificate was revoked can't be asked now.")
         case .noTransaction:
             Problem(
                 .transactionNotInReceipt, "The receipt holds no consumable; refresh it once.",

@@ -33,7 +33,7 @@ import Testing
             let client = HTTPClient()
             let root = try await client.send(HTTPClientRequest(url: standIn.url + "/root.pem"))
             #expect(root.status == 200)
-            #expect(root.body == Array(standIn.store.authority.root.pem.utf8))
+            #expect(root.body == Array(standIn.store.authority.rootsPEM.utf8))
             let sale = try await client.send(
                 HTTPClientRequest(
                     method: "POST", url: standIn.url + "/purchases",

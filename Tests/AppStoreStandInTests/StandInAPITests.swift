@@ -1,3 +1,4 @@
+import AppStore
 import AppStoreStandIn
 import Base
 import HTTPServer
@@ -185,6 +186,50 @@ import Testing
 
     @Test func `shows its root`() async {
         let response = await send("GET", "/root.pem")
-        #expect(response.body == Array(authority.root.pem.utf8))
+        #expect(response.body == Array(authority.rootsPEM.utf8))
+    }
+
+    @Test func `makes receipts in unusual forms`() async throws {
+        _ = await send("POST", "/purchases", ["productId": .string(product), "device": "d"])
+        let verifier = AppReceiptVerifier(
+            roots: try RootCertificates(
+                files: [Array(authority.rootsPEM.utf8)], allowPrivate: true))
+        func receipt(_ query: String) async throws -> AppReceipt {
+            let response = await send("GET", "/receipts/d", query: query)
+            #expect(response.status == 200, "\(query)")
+            let text = try #require(try json(response)["receipt"]?.string)
+            return try verifier.verify(try #require(Base64.decode(text)), now: noon)
+        }
+        for query in [
+            "digest=sha1&oldCertificates=true", "openLengths=true&wrappings=2", "copies=3",
+            "signedAttributes=true", "originals=false", "environment=Production",
+        ] {
+            #expect(try await receipt(query).transactions.map(\.productID) == [product])
+        }
+        #expect(try await receipt("productType=3").transactions == [])
+        #expect(try await receipt("type=Xcode").environment == .xcode)
+        #expect(try await receipt("environment=Sandbox").transactions == [])
+        let then = noon - 1_000_000
+        let historical = "createdAt=\(then)&leafValidFrom=\(then)&leafValidUntil=\(then + 1000)"
+        #expect(try await receipt(historical).createdAt == then)
+        let cancelled = try await receipt("cancelledAt=\(then)").transactions.first
+        #expect(cancelled?.revocation?.date == then)
+        for (fault, error) in [
+            ("wrong_oid", AppReceiptError.missingLeafMarker), ("foreign_root", .untrustedChain),
+            ("wrong_signature", .badSignature), ("xcode", .untrustedChain),
+        ] {
+            await #expect(throws: error) { try await receipt("fault=\(fault)") }
+        }
+        for query in ["fault=none", "digest=md5", "copies=0", "wrappings=x", "originals=1", "a=b"] {
+            #expect(await send("GET", "/receipts/d", query: query).status == 400)
+        }
+    }
+
+    @Test func `answers for its certificates as it's told`() async {
+        for status in ["good", "revoked", "unknown"] {
+            #expect(await send("PUT", "/ocsp", ["status": .string(status)]).status == 200)
+        }
+        #expect(await send("PUT", "/ocsp", ["status": "bad"]).status == 400)
+        #expect(await send("POST", "/ocsp", [:]).status == 400)
     }
 }

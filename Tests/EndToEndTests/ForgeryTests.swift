@@ -134,7 +134,7 @@ import Testing
     @Test func `a hand-made receipt is refused by the store, and its id isn't believed`()
         async throws
     {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             // SET { 1703: "999" }, as a parser of app receipts would read it, in a SEQUENCE.
             let bytes: [UInt8] = [
                 0x30, 0x0A, 0x02, 0x02, 0x06, 0xA7, 0x04, 0x03, 0x39, 0x39, 0x39, 0,

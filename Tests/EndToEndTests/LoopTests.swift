@@ -11,7 +11,8 @@ import Testing
     private func withConnections(
         _ body: @escaping @Sendable (World, [HTTPConnection]) throws -> Void
     ) async throws {
-        try await World.run(options: ["--http-loops", "\(Self.loops)"]) { world throws in
+        let options = ["--http-loops", "\(Self.loops)"] + World.remoteReceipts
+        try await World.run(options: options) { world throws in
             let connections = try (0..<Self.loops).map { _ in
                 try HTTPConnection(port: world.port)
             }

@@ -94,7 +94,8 @@ import Testing
             let all = answers
             let verifier = try FixedVerifier { index in index < all.count ? all[index] : [] }
             defer { verifier.close() }
-            try World.with(verifierURL: verifier.url) { world throws in
+            try World.with(options: World.remoteReceipts, verifierURL: verifier.url) {
+                world throws in
                 let questions = all.indices.map { index in
                     world.posting(FixedVerifier.receipt(index), to: "u\(index)").bytes
                 }

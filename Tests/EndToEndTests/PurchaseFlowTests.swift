@@ -56,7 +56,7 @@ import Testing
     @Test func `row 10: a crash before anything was kept leaves the purchase to its retry`()
         async throws
     {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             world.shop.failVerification(.none, delayMilliseconds: 30_000)
             let sale = try world.shop.sell()
             let connection = try HTTPConnection(port: world.port)
@@ -75,7 +75,7 @@ import Testing
     @Test func `row 12: what was granted after the client had given up is told by 409`()
         async throws
     {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             world.shop.failVerification(.none, delayMilliseconds: 300)
             let sale = try world.shop.sell()
             do {

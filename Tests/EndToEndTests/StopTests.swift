@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `answers the post that is being carried out`() async throws {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             let service = world.services[0]
             world.shop.failVerification(.none, delayMilliseconds: 1000)
             let sale = try world.shop.sell()
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `gives up a store that doesn't answer, and exits in time`() async throws {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             let service = world.services[0]
             world.shop.failVerification(.none, delayMilliseconds: 20_000)
             let connection = try HTTPConnection(port: service.port)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `by a second signal after a while ends it at once`() async throws {
-        try await World.run { world throws in
+        try await World.run(options: World.remoteReceipts) { world throws in
             let service = world.services[0]
             world.shop.failVerification(.none, delayMilliseconds: 20_000)
             let connection = try HTTPConnection(port: service.port)

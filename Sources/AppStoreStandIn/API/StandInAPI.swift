@@ -5,6 +5,8 @@ package import HTTPServer
 /// The stand-in as a function from request to response.
 package struct StandInAPI: Sendable {
     package let store: StandInStore
+    /// Answers whether certificates were revoked.
+    package let responder: RevocationResponder
     private let serverAPI: ServerAPI
     private let faults = FaultList()
     private let sleep: @Sendable (_ milliseconds: Int64) async -> Void
@@ -18,6 +20,7 @@ package struct StandInAPI: Sendable {
         sleep: @escaping @Sendable (_ milliseconds: Int64) async -> Void
     ) {
         self.store = store
+        responder = RevocationResponder(store.authority)
         self.sleep = sleep
         serverAPI = ServerAPI(store: store, monotonic: monotonic)
     }
@@ -86,11 +89,13 @@ package struct StandInAPI: Sendable {
         case ("DELETE", ["faults"]):
             faults.removeAll()
             return .json([:])
+        case ("POST", ["ocsp"]): return try answerRevocation(request)
+        case ("PUT", ["ocsp"]): return try setRevocation(request)
         case ("GET", ["root.pem"]):
             return HTTPResponse(
                 status: 200,
                 headers: [(name: "Content-Type", value: "application/x-pem-file")],
-                body: Array(store.authority.root.pem.utf8))
+                body: Array(store.authority.rootsPEM.utf8))
         case ("GET", ["api-key"]): return .json(store.apiKey.json)
         case ("PUT", ["rate-limits"]): return try setRateLimits(request)
         default: return try routeByPrefix(request, path)
@@ -113,9 +118,7 @@ package struct StandInAPI: Sendable {
         case "receipts":
             guard request.method == "GET", path.count == 2, RequestFields.isIdentifier(path[1])
             else { throw .notFound }
-            let receipt = store.receipt(
-                device: path[1], environment: try environment(request))
-            return .json(["receipt": .string(receipt)])
+            return try receipt(of: path[1], request)
         default: throw .notFound
         }
     }
@@ -135,13 +138,34 @@ package struct StandInAPI: Sendable {
         return .json(["percentage": .integer(percentage)])
     }
 
-    private func environment(_ request: HTTPRequest) throws(RequestError) -> String? {
-        let query = try request.queryFields(["environment"])
-        guard let environment = query["environment"] else { return nil }
-        guard RequestFields.isIdentifier(environment) else {
+    private func answerRevocation(_ request: HTTPRequest) throws(RequestError) -> HTTPResponse {
+        guard let answer = responder.respond(to: request.body) else {
+            throw .invalid("This isn't a question about one of the stand-in's certificates.")
+        }
+        return HTTPResponse(
+            status: 200,
+            headers: [(name: "Content-Type", value: "application/ocsp-response")], body: answer)
+    }
+
+    private func setRevocation(_ request: HTTPRequest) throws(RequestError) -> HTTPResponse {
+        let fields = try RequestFields(request.body, known: ["status"])
+        guard let answer = try fields.text("status").flatMap(RevocationResponder.Answer.init)
+        else { throw .invalid("status must be good, revoked or unknown.") }
+        responder.set(answer)
+        return .json(["status": .string(answer.rawValue)])
+    }
+
+    private func receipt(
+        of device: String, _ request: HTTPRequest
+    ) throws(RequestError) -> HTTPResponse {
+        let query = try request.queryFields(ReceiptForm.parameters.union(["environment"]))
+        let environment = query["environment"]
+        guard environment.map(RequestFields.isIdentifier) != false else {
             throw .invalid("environment must be Apple's name of one.")
         }
-        return environment
+        let form = try ReceiptForm(query)
+        let receipt = store.receipt(device: device, environment: environment, form: form)
+        return .json(["receipt": .string(receipt)])
     }
 }
 

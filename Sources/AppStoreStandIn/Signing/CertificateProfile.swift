@@ -1,12 +1,15 @@
 /// What a certificate of the stand-in says.
 package struct CertificateProfile: Sendable {
     package var name: String
+    /// Unless its key is RSA.
     package var curve: SigningKey.Curve
     package var isAuthority: Bool
     /// The type of an extension of Apple's that says what the certificate is for.
     package var marker: String?
     /// Seconds since 1970.
     package var validity: Range<Int64>
+    /// Where to ask whether it was revoked.
+    package var revocationURL: String?
 
     package static let intermediateMarker = "1.2.840.113635.100.6.2.1"
     package static let leafMarker = "1.2.840.113635.100.6.11.1"

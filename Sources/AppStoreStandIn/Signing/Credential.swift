@@ -13,13 +13,17 @@ package struct Credential: Sendable {
         let key = SigningKey(profile.curve)
         self.key = key
         name = profile.name
-        der = makeCertificate(profile, key: key, issuer: profile.name, issuerKey: key)
+        der = unsafe makeCertificate(
+            profile, key: key.handle, issuer: profile.name, issuerKey: key.handle,
+            digest: EVP_sha384())
     }
 
     private init(_ profile: CertificateProfile, issuer: Credential) {
         key = SigningKey(profile.curve)
         name = profile.name
-        der = makeCertificate(profile, key: key, issuer: issuer.name, issuerKey: issuer.key)
+        der = unsafe makeCertificate(
+            profile, key: key.handle, issuer: issuer.name, issuerKey: issuer.key.handle,
+            digest: EVP_sha384())
     }
 
     /// Issues a certificate signed by this one, whether it may or not.
@@ -27,8 +31,13 @@ package struct Credential: Sendable {
         Credential(profile, issuer: self)
     }
 
-    /// The certificate as text (RFC 7468).
-    package var pem: String {
+    /// The certificate as text.
+    package var pem: String { CertificateText.pem(der) }
+}
+
+/// Certificates as text (RFC 7468).
+enum CertificateText {
+    static func pem(_ der: [UInt8]) -> String {
         var text = "-----BEGIN CERTIFICATE-----\n"
         var rest = Base64.encode(der)[...]
         while !rest.isEmpty {
@@ -39,8 +48,10 @@ package struct Credential: Sendable {
     }
 }
 
-private func makeCertificate(
-    _ profile: CertificateProfile, key: SigningKey, issuer: String, issuerKey: SigningKey
+/// A certificate with what `profile` says, in DER, signed by the issuer's key.
+func makeCertificate(
+    _ profile: CertificateProfile, key: OpaquePointer, issuer: String, issuerKey: OpaquePointer,
+    digest: OpaquePointer?
 ) -> [UInt8] {
     guard let certificate = unsafe X509_new() else {
         preconditionFailure("OpenSSL has no memory for a certificate")
@@ -55,15 +66,18 @@ private func makeCertificate(
     unsafe ASN1_TIME_set(X509_getm_notAfter(certificate), time_t(end))
     unsafe setCommonName(X509_get_subject_name(certificate), profile.name)
     unsafe setCommonName(X509_get_issuer_name(certificate), issuer)
-    unsafe X509_set_pubkey(certificate, key.handle)
+    unsafe X509_set_pubkey(certificate, key)
     unsafe addExtension(
         certificate, NID_basic_constraints,
         profile.isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE")
     unsafe addExtension(
         certificate, NID_key_usage,
         profile.isAuthority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature")
+    if let url = profile.revocationURL {
+        unsafe addExtension(certificate, NID_info_access, "OCSP;URI:\(url)")
+    }
     if let marker = profile.marker { unsafe addMarker(certificate, marker) }
-    let size = unsafe X509_sign(certificate, issuerKey.handle, EVP_sha384())
+    let size = unsafe X509_sign(certificate, issuerKey, digest)
     precondition(size > 0, "OpenSSL can't sign a certificate")
     return unsafe encode(certificate)
 }

@@ -1,9 +1,14 @@
 /// The stand-in's own certificates: a root that nobody trusts unless told to, an intermediate,
-/// and a leaf, shaped like Apple's.
+/// and a leaf, shaped like Apple's; and the same once more for app receipts.
 package struct StandInAuthority: Sendable {
     package let root: Credential
-    private let intermediate: Credential
+    let intermediate: Credential
     private let validity: Range<Int64>
+    /// In the names of its roots.
+    private let number: UInt32
+
+    /// What signs app receipts.
+    package let receipts: ReceiptAuthority
 
     /// What signs genuine transactions.
     package let chain: SigningChain
@@ -20,12 +25,15 @@ package struct StandInAuthority: Sendable {
     /// - Parameter authorityCurve: Apple's is P-384; P-256 is ten times as fast to verify.
     package init(validity: Range<Int64>, authorityCurve: SigningKey.Curve = .p384) {
         // OpenSSL tells roots apart by their names, and several stand-ins may be trusted at once.
-        let root = "Stand-in Root CA \(UInt32.random(in: .min ... .max))"
-        self.init(rootName: root, validity: validity, authorityCurve: authorityCurve)
+        let number = UInt32.random(in: .min ... .max)
+        self.init(number: number, validity: validity, authorityCurve: authorityCurve)
     }
 
+    /// Both roots as text, for whoever is to trust the stand-in's transactions and receipts.
+    package var rootsPEM: String { root.pem + receipts.root.pem }
+
     private init(
-        rootName: String, validity: Range<Int64>, authorityCurve: SigningKey.Curve = .p384
+        number: UInt32, validity: Range<Int64>, authorityCurve: SigningKey.Curve = .p384
     ) {
         func onCurve(_ profile: CertificateProfile) -> CertificateProfile {
             var profile = profile
@@ -33,7 +41,11 @@ package struct StandInAuthority: Sendable {
             return profile
         }
         self.validity = validity
-        root = Credential(selfSigned: onCurve(.root(rootName, validity: validity)))
+        self.number = number
+        receipts = ReceiptAuthority(
+            name: "Stand-in Receipt Root CA \(number)", validity: validity)
+        root = Credential(
+            selfSigned: onCurve(.root("Stand-in Root CA \(number)", validity: validity)))
         intermediate = root.issue(onCurve(.intermediate(validity: validity)))
         let leaf = intermediate.issue(.leaf(validity: validity))
         chain = SigningChain(
@@ -64,7 +76,7 @@ package struct StandInAuthority: Sendable {
             return issue(leaf: .leaf(validity: past))
         case .foreignRoot:
             // Of the same name, so that only the signature tells.
-            return StandInAuthority(rootName: root.name, validity: validity).chain
+            return StandInAuthority(number: number, validity: validity).chain
         }
     }
 

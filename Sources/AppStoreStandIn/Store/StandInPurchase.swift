@@ -52,11 +52,21 @@ package enum PurchaseFault: Hashable, Sendable {
 }
 
 /// What the customer's app gets.
-package struct StandInSale: Hashable, Sendable {
+package struct StandInSale: Sendable {
     package let transactionID: String
     package let signedTransaction: String
-    /// The device's app receipt with everything unfinished on it, in base64.
-    package let receipt: String
+    private let snapshot: ReceiptSnapshot
+
+    init(transactionID: String, signedTransaction: String, snapshot: ReceiptSnapshot) {
+        self.transactionID = transactionID
+        self.signedTransaction = signedTransaction
+        self.snapshot = snapshot
+    }
+
+    /// The device's app receipt with everything unfinished on it then, in base64.
+    ///
+    /// Signed only now, which takes a millisecond: most sales are posted as signed transactions.
+    package var receipt: String { snapshot.signed() }
 }
 
 /// Why the stand-in doesn't do what it's asked.

@@ -1,4 +1,5 @@
-package import Base
+import AppStore
+import Base
 import EventLoop
 
 /// What the stand-in sells as, and how much of it.
@@ -54,6 +55,8 @@ package final class StandInStore: Sendable {
     /// With it the service may ask the Server API.
     package let apiKey: StandInAPIKey
     package let notifications: StandInNotifications
+    /// What verifyReceipt confirms: receipts of this stand-in's own.
+    let receipts: AppReceiptVerifier
     let configuration: StandInStoreConfiguration
     let now: @Sendable () -> Int64
     let state: Lock<State>
@@ -71,7 +74,9 @@ package final class StandInStore: Sendable {
         apiKey = StandInAPIKey(bundleID: configuration.bundleID)
         notifications = StandInNotifications(monotonic: monotonic)
         self.now = now
-        self.authority = authority ?? StandInAuthority(now: now() / 1000)
+        let authority = authority ?? StandInAuthority(now: now() / 1000)
+        self.authority = authority
+        receipts = StandInStore.verifier(authority)
         // So that a stand-in that is started again doesn't sell the same ids again.
         state = Lock(State(lastID: now() * 1000))
     }
@@ -149,37 +154,6 @@ package final class StandInStore: Sendable {
         return sale
     }
 
-    /// The app receipt of a device as it is now, with what it hasn't finished in `environment`.
-    package func receipt(device: String = "default", environment: String? = nil) -> String {
-        let environment = environment ?? configuration.environment
-        let entries = state.withLock { state in
-            (state.unfinished[device] ?? []).compactMap { state.sales[$0] }
-                .filter { $0.environment == environment }
-        }
-        // A receipt is of one app; a purchase with the wrong one makes the whole receipt wrong.
-        let bundleID = entries.last?.bundleID ?? configuration.bundleID
-        return StandInReceipt(
-            environment: environment, bundleID: bundleID, createdAt: now(),
-            entries: entries.map { $0.receiptEntry() }
-        ).encoded(by: authority.chain.key)
-    }
-
-    /// What the endpoint of `environment` says of a receipt: the body of Apple's answer.
-    package func verifyReceipt(_ receipt: String, environment: String) -> JSON {
-        do throws(StandInReceipt.Refusal) {
-            let receipt = try StandInReceipt(receipt, signedBy: authority.chain.key)
-            guard receipt.environment == environment else {
-                return ["status": environment == "Production" ? 21007 : 21008]
-            }
-            return receipt.answer(requestedAt: now())
-        } catch {
-            switch error {
-            case .unreadable: return ["status": 21002]
-            case .notGenuine: return ["status": 21003]
-            }
-        }
-    }
-
     private func make(
         _ purchase: StandInPurchase, _ saleState: StandInSaleState, at instant: Int64,
         in state: inout State
@@ -214,7 +188,7 @@ package final class StandInStore: Sendable {
         return StandInSale(
             transactionID: sale.transactionID,
             signedTransaction: sign(sale, fault: sale.purchase.fault),
-            receipt: receipt(device: sale.device, environment: sale.environment))
+            snapshot: snapshot(device: sale.device, environment: sale.environment))
     }
 
     /// The signed transaction of a sale as it is now.

@@ -80,7 +80,7 @@ enum DevCommand {
         let storeURL = "http://127.0.0.1:\(store.port)"
         let service = try await RunningService.start(
             try options.service(
-                storeURL: storeURL, root: store.api.store.authority.root.pem,
+                storeURL: storeURL, root: store.api.store.authority.rootsPEM,
                 key: store.api.store.apiKey),
             database: database.service, on: loop)
         let url = options.listen.url(port: service.port)

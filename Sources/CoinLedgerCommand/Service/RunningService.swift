@@ -55,6 +55,9 @@ final class RunningService: Sendable {
                 "private root trusted: whoever has its key can make coins",
                 ["root.sha256": fingerprint])
         }
+        if options.receiptMode != .remote, !options.roots.hasReceiptRoot {
+            log.warning("no root for app receipts: none of them will be believed here")
+        }
         let store = try await PostgresEventStore.open(database, on: loop, log: log)
         let metrics = Metrics()
         let workers = WorkerPool(
@@ -103,10 +106,21 @@ final class RunningService: Sendable {
         _ client: HTTPClient, _ metrics: Metrics
     ) -> ReceiptVerification {
         ReceiptVerification(
-            verifier: verifier, workers: workers,
+            verifier: verifier, receipts: AppReceiptVerifier(roots: options.roots),
+            mode: options.receiptMode, workers: workers,
             store: VerifyReceiptClient(
                 http: client, pool: workers, configuration: options.receipts),
-            telemetry: ReceiptTelemetry(metrics))
+            revocation: revocation(options, client), telemetry: ReceiptTelemetry(metrics))
+    }
+
+    private static func revocation(
+        _ options: ServiceOptions, _ client: HTTPClient
+    ) -> RevocationChecker? {
+        guard options.revocation.mode != .off else { return nil }
+        return RevocationChecker(
+            configuration: options.revocation, roots: options.roots,
+            now: { SystemClock.now().milliseconds / 1000 },
+            send: { (request) async throws(HTTPClientError) in try await client.send(request) })
     }
 
     static func storeAPI(

@@ -18,6 +18,8 @@ struct ServiceOptions: Sendable {
     /// The apps' numbers in the store; empty for any.
     let appIDs: Set<Int64>
     let refundPreference: ConsumptionInformation.RefundPreference?
+    let receiptMode: ReceiptVerification.Mode
+    let revocation: RevocationConfiguration
     let receipts: VerifyReceiptConfiguration
     /// Nil without a key for it.
     let storeAPI: AppStoreServerConfiguration?
@@ -75,11 +77,11 @@ struct ServiceOptions: Sendable {
     static let receiptURL = Option(
         "verify-receipt-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_URL",
         fallback: VerifyReceiptConfiguration().productionURL,
-        help: "Where app receipts are verified first.")
+        help: "Where the store is asked about app receipts first.")
     static let sandboxReceiptURL = Option(
         "verify-receipt-sandbox-url", "URL", variable: "COINLEDGER_VERIFY_RECEIPT_SANDBOX_URL",
         fallback: VerifyReceiptConfiguration().sandboxURL,
-        help: "Where app receipts of the sandbox are verified.")
+        help: "Where the store is asked about app receipts of the sandbox.")
     static let sharedSecret = Option(
         nil, "SECRET", variable: "COINLEDGER_APP_STORE_SHARED_SECRET",
         help: "The app's shared secret for verifyReceipt, if it needs one.")
@@ -98,8 +100,9 @@ struct ServiceOptions: Sendable {
     static let all = [
         DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, notificationDays,
         roots, allowPrivateRoot, appIDs, refundPreference, sandbox, sandboxAccounts,
-        quantityMax, receiptURL, sandboxReceiptURL, sharedSecret, verificationThreads, httpLoops,
-        logLevel,
+        quantityMax, ReceiptOptions.mode, receiptURL, sandboxReceiptURL, sharedSecret,
+        ReceiptOptions.ocsp,
+        ReceiptOptions.ocspURL, verificationThreads, httpLoops, logLevel,
         AppStoreServerOptions.key, AppStoreServerOptions.keyID, AppStoreServerOptions.issuerID,
         AppStoreServerOptions.bundleID, AppStoreServerOptions.url,
         AppStoreServerOptions.sandboxURL,
@@ -116,6 +119,8 @@ struct ServiceOptions: Sendable {
         notificationDays = try settings.integer(ServiceOptions.notificationDays, in: 30...36_500)
         appIDs = try ServiceOptions.appIDs(settings)
         refundPreference = try ServiceOptions.refundPreference(settings)
+        receiptMode = try ReceiptOptions.mode(settings)
+        revocation = try ReceiptOptions.revocation(settings)
         receipts = try ServiceOptions.receipts(settings)
         storeAPI = try AppStoreServerOptions.configuration(
             settings, bundleIDs: catalogue.bundleIDs)
@@ -147,6 +152,8 @@ struct ServiceOptions: Sendable {
         notificationDays = ServiceOptions.notificationDaysUsual
         appIDs = []
         refundPreference = nil
+        receiptMode = .offline
+        revocation = RevocationConfiguration(mode: .off)
         self.receipts = receipts
         self.storeAPI = storeAPI
         self.log = log

@@ -58,6 +58,10 @@ package enum ReceiptError: Error, Hashable, Sendable {
     case notTrusted(code: String, message: String)
     /// The store says it's none of its own. `status` is the store's number.
     case rejectedByStore(status: Int64)
+    /// A certificate that vouches for it was taken back by its authority.
+    case certificateRevoked
+    /// Whether that's so can't be found out now: try again.
+    case revocationUnknown
     /// It's genuine, but holds no consumable.
     case noTransaction
     /// The store can't be asked now, or its answer can't be used: try again.

@@ -6,6 +6,8 @@ package struct ReceiptTelemetry: Sendable {
     let futurePurchases: Counter
     let verificationSeconds: Histogram
     let untrusted: Counter
+    let askedAfterAll: Counter
+    let revocations: Counter
 
     package init(_ metrics: Metrics) {
         outcomes = metrics.counter(
@@ -23,5 +25,14 @@ package struct ReceiptTelemetry: Sendable {
         untrusted = metrics.counter(
             "coinledger_untrusted_receipts_total", help: "Receipts that nothing was taken from.",
             labels: ["code"])
+        askedAfterAll = metrics.counter(
+            "coinledger_receipts_asked_after_all_total",
+            help: "App receipts that the store was asked about since they weren't known here.",
+            labels: ["code"])
+        revocations = metrics.counter(
+            "coinledger_revocation_checks_total",
+            help: "Whether signing certificates were revoked, for each receipt. Many unknown: the "
+                + "authority can't be reached.",
+            labels: ["status"])
     }
 }

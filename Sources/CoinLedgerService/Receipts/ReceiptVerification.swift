@@ -6,27 +6,48 @@ import Telemetry
 
 /// Finds out which purchases a submitted text proves.
 ///
-/// A signed transaction is verified here, on threads of its own; an app receipt is sent to the
-/// store.
+/// A signed transaction is verified here, on threads of its own; so is an app receipt, unless the
+/// store is to be asked about it.
 package struct ReceiptVerification: Sendable {
-    private let verifier: SignedTransactionVerifier
+    /// Who says whether an app receipt is genuine.
+    package enum Mode: String, CaseIterable, Sendable {
+        /// Its signature, as verified here.
+        case offline
+        /// The store (verifyReceipt).
+        case remote
+        /// The signature, and the store where what's known here doesn't suffice.
+        case offlineThenRemote = "offline-then-remote"
+    }
+
+    private let transactions: SignedTransactionVerifier
+    private let receipts: AppReceiptVerifier
+    private let mode: Mode
     private let workers: WorkerPool
     private let store: VerifyReceiptClient
+    private let revocation: RevocationChecker?
     private let telemetry: ReceiptTelemetry
 
+    /// - Parameter revocation: asked about the certificates of what was verified here; nobody is
+    ///   if there's none.
     package init(
-        verifier: SignedTransactionVerifier, workers: WorkerPool, store: VerifyReceiptClient,
+        verifier: SignedTransactionVerifier, receipts: AppReceiptVerifier, mode: Mode = .offline,
+        workers: WorkerPool, store: VerifyReceiptClient, revocation: RevocationChecker? = nil,
         telemetry: ReceiptTelemetry
     ) {
-        self.verifier = verifier
+        transactions = verifier
+        self.receipts = receipts
+        self.mode = mode
         self.workers = workers
-        self.telemetry = telemetry
         self.store = store
+        self.revocation = revocation
+        self.telemetry = telemetry
     }
 
     private enum Found: Sendable {
-        case transaction(StoreTransaction)
-        case appReceipt(base64: String)
+        case transaction(SignedTransactionVerifier.Verified)
+        case receipt(AppReceiptVerifier.Verified)
+        /// Only the store can tell. The error is what was found here, if anything was.
+        case unknown(base64: String, AppReceiptError?)
     }
 
     func verify(_ text: String, now: Timestamp) async throws(ReceiptError) -> [StoreTransaction] {
@@ -37,11 +58,17 @@ package struct ReceiptVerification: Sendable {
         }
         do throws(ReceiptError) {
             switch try await look(at: text, now) {
-            case .transaction(let transaction):
+            case .transaction(let verified):
+                try await checkRevocation(verified.path)
                 observe("signed_transaction")
-                return [transaction]
-            case .appReceipt(let base64):
-                defer { observe("app_receipt") }
+                return [verified.transaction]
+            case .receipt(let verified):
+                try await checkRevocation(verified.path)
+                observe("app_receipt")
+                return verified.receipt.transactions
+            case .unknown(let base64, let error):
+                defer { observe("app_receipt_remote") }
+                if let error { telemetry.askedAfterAll.increment(error.code) }
                 return try await ask(base64)
             }
         } catch {
@@ -63,14 +90,24 @@ package struct ReceiptVerification: Sendable {
         }
     }
 
+    /// A certificate may have been revoked although everything it signed is right.
+    private func checkRevocation(_ path: CertificatePath) async throws(ReceiptError) {
+        guard let revocation else { return }
+        let status = await revocation.status(of: path)
+        telemetry.revocations.increment(status.rawValue)
+        switch status {
+        case .good: return
+        case .revoked: throw .certificateRevoked
+        case .unknown:
+            if revocation.configuration.mode == .hard { throw .revocationUnknown }
+        }
+    }
+
     private func look(at text: String, _ now: Timestamp) async throws(ReceiptError) -> Found {
-        let verifier = verifier
         let result: Result<Found, ReceiptError>
         do throws(WorkerPool.QueueFull) {
-            result = try await workers.run {
-                Result { () throws(ReceiptError) in
-                    try ReceiptVerification.look(at: text, now, verifier)
-                }
+            result = try await workers.run { [self] in
+                Result { () throws(ReceiptError) in try found(in: text, now) }
             }
         } catch {
             throw .overloaded
@@ -78,9 +115,7 @@ package struct ReceiptVerification: Sendable {
         return try result.get()
     }
 
-    private static func look(
-        at text: String, _ now: Timestamp, _ verifier: SignedTransactionVerifier
-    ) throws(ReceiptError) -> Found {
+    private func found(in text: String, _ now: Timestamp) throws(ReceiptError) -> Found {
         let receipt: SubmittedReceipt
         do throws(ReceiptShapeError) {
             receipt = try SubmittedReceipt.detect(text)
@@ -88,13 +123,28 @@ package struct ReceiptVerification: Sendable {
             throw .wrongShape(code: error.code, message: error.message)
         }
         switch receipt {
-        case .appReceipt(let base64): return .appReceipt(base64: base64)
+        case .appReceipt(let base64): return try found(inReceipt: base64, now)
         case .signedTransaction(let jws):
             do throws(SignedDataError) {
-                return .transaction(try verifier.verify(jws, now: now.milliseconds))
+                return .transaction(try transactions.verified(jws, now: now.milliseconds))
             } catch {
                 throw .notTrusted(code: error.code, message: error.message)
             }
+        }
+    }
+
+    private func found(
+        inReceipt base64: String, _ now: Timestamp
+    ) throws(ReceiptError) -> Found {
+        guard mode != .remote else { return .unknown(base64: base64, nil) }
+        do throws(AppReceiptError) {
+            guard let bytes = Base64.decode(base64) else { throw .malformed }
+            return .receipt(try receipts.verified(bytes, now: now.milliseconds))
+        } catch {
+            if mode == .offlineThenRemote, error.mayBeOurs {
+                return .unknown(base64: base64, error)
+            }
+            throw .notTrusted(code: error.code, message: error.message)
         }
     }
 }
@@ -105,7 +155,10 @@ extension ReceiptError {
         switch self {
         case .wrongShape(let code, _), .notTrusted(let code, _): code
         case .rejectedByStore(let status): "store_status_\(status)"
-        case .noTransaction, .storeUnavailable, .overloaded, .ledgerUnavailable: nil
+        case .certificateRevoked: "certificate_revoked"
+        case .noTransaction, .storeUnavailable, .revocationUnknown, .overloaded,
+            .ledgerUnavailable:
+            nil
         }
     }
 }

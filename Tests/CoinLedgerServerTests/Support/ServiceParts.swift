@@ -44,7 +44,8 @@ extension ReceiptService {
                 ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none),
             store: ledger.store,
             verification: ReceiptVerification(
-                verifier: SignedTransactionVerifier(roots: roots), workers: workers,
+                verifier: SignedTransactionVerifier(roots: roots),
+                receipts: AppReceiptVerifier(roots: roots), mode: .remote, workers: workers,
                 store: verifier, telemetry: telemetry),
             clock: clock, telemetry: telemetry, log: .none)
     }

@@ -62,6 +62,22 @@ final class Shop: Sendable {
                 delayMilliseconds: delayMilliseconds))
     }
 
+    /// What is answered when a certificate's revocation is asked for.
+    func setRevocation(_ answer: RevocationResponder.Answer) { server.api.responder.set(answer) }
+
+    /// The receipt of a new device that has bought `product`.
+    func receipt(
+        _ form: ReceiptForm, of product: String = "coins100",
+        _ change: (inout StandInPurchase) -> Void = { _ in }
+    ) throws -> String {
+        let device = "device-\(UInt64.random(in: .min ... .max))"
+        _ = try sell(product) {
+            $0.device = device
+            change(&$0)
+        }
+        return store.receipt(device: device, form: form)
+    }
+
     func repair() { server.api.removeFaults() }
 
     /// How many kinds of faults are still to come.

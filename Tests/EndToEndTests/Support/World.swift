@@ -25,13 +25,18 @@ struct World: Sendable {
         ], "stamps": [{"stampId": "heart", "coins": 30}]}
         """
 
+    /// Has the store asked about app receipts.
+    static let remoteReceipts = ["--receipt-verification", "remote"]
+
     /// `with`, on a thread that nobody else needs.
     static func run(
         services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
+        roots: @escaping @Sendable (Shop) -> String = { $0.store.authority.rootsPEM },
         _ body: @escaping @Sendable (World) throws -> Void
     ) async throws {
         try await blocking {
-            try with(services: count, options: options, environment: environment, body)
+            try with(
+                services: count, options: options, environment: environment, roots: roots, body)
         }
     }
 
@@ -41,6 +46,7 @@ struct World: Sendable {
         services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
         shop makeShop: () throws -> Shop = { try Shop() }, verifierURL: String? = nil,
         ledger makeLedger: () throws -> LedgerDatabase = LedgerDatabase.create,
+        roots: (Shop) -> String = { $0.store.authority.rootsPEM },
         _ body: (World) throws -> Void
     ) throws {
         let folder = try TemporaryFolder()
@@ -50,7 +56,7 @@ struct World: Sendable {
             folder.remove()
         }
         try write(catalogue, to: folder.path + "/catalogue.json")
-        try write(shop.store.authority.root.pem, to: folder.path + "/root.pem")
+        try write(roots(shop), to: folder.path + "/root.pem")
         let ledger = try makeLedger()
         var world = World(
             shop: shop, ledger: ledger, folder: folder, services: [], options: options,

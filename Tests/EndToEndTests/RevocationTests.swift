@@ -1,0 +1,90 @@
+import AppStoreStandIn
+import Base
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct `Whether a certificate was revoked` {
+    /// A world whose service asks the shop.
+    private func run(
+        _ mode: String, _ body: @escaping @Sendable (World) throws -> Void
+    ) async throws {
+        try await blocking {
+            let shop = try Shop()
+            try World.with(
+                options: ["--ocsp", mode, "--ocsp-url", shop.url + "/ocsp"], shop: { shop }, body)
+        }
+    }
+
+    @Test(arguments: ["soft", "hard"])
+    func `is asked once for many receipts`(mode: String) async throws {
+        try await run(mode) { world throws in
+            let receipts = try (0..<5).map { _ in try world.shop.receipt(ReceiptForm()) }
+            for receipt in receipts { #expect(try world.post(receipt).status == 201) }
+            #expect(try world.post(world.shop.sell()).status == 201)
+            // Nobody asks any more, so that nobody hears it.
+            world.shop.setRevocation(.revoked)
+            #expect(try world.post(world.shop.sell()).status == 201)
+            #expect(try world.post(world.shop.receipt(ReceiptForm())).status == 201)
+            let metrics = try world.get("/metrics").text
+            #expect(
+                metrics.contains(#"coinledger_revocation_checks_total{status="good"} 8"#), "\(mode)"
+            )
+        }
+    }
+
+    @Test(arguments: ["soft", "hard"])
+    func `decides if it was`(mode: String) async throws {
+        try await run(mode) { world throws in
+            world.shop.setRevocation(.revoked)
+            let sale = try world.shop.sell()
+            for text in [sale.signedTransaction, sale.receipt] {
+                let answer = try world.post(text)
+                #expect(answer.status == 422)
+                #expect(answer.code == "certificate_revoked")
+                #expect(answer.isRetryable == false)
+            }
+            #expect(try world.total() == 0)
+        }
+    }
+
+    @Test func `is a matter of another try, if it can't be asked and must be known`()
+        async throws
+    {
+        try await run("hard") { world throws in
+            world.shop.failVerification(
+                .none, times: 4, delayMilliseconds: 30_000, endpoint: "ocsp")
+            let sale = try world.shop.sell()
+            let answer = try world.post(sale)
+            #expect(answer.status == 503)
+            #expect(answer.code == "revocation_unknown")
+            #expect(answer.isRetryable == true)
+            #expect(answer["Retry-After"] == "2")
+            #expect(try world.total() == 0)
+            world.shop.repair()
+            world.shop.setRevocation(.unknown)
+            let isUnknown = try eventually { () throws -> Bool? in
+                let answer = try world.post(sale)
+                #expect(answer.code == "revocation_unknown")
+                return world.shop.pendingFaults == 0 ? true : nil
+            }
+            #expect(isUnknown == true)
+            world.shop.setRevocation(.good)
+            let granted = try eventually { () throws -> Int? in
+                let answer = try world.post(sale)
+                return answer.status == 503 ? nil : answer.status
+            }
+            #expect(granted == 201)
+        }
+    }
+
+    @Test func `doesn't matter if it can't be asked and needn't be known`() async throws {
+        try await run("soft") { world throws in
+            world.shop.failVerification(.reset, times: 1000, endpoint: "ocsp")
+            let sale = try world.shop.sell()
+            #expect(try world.post(sale.receipt).status == 201)
+            #expect(try world.post(sale).code == "already_granted")
+            let metrics = try world.get("/metrics").text
+            #expect(metrics.contains(#"coinledger_revocation_checks_total{status="unknown"} 2"#))
+        }
+    }
+}
