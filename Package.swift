@@ -140,9 +140,10 @@ let package = Package(
         tests(
             "LedgerTests",
             [
-                "AppStore", "Base", "CoinLedger", "CoinLedgerService", "EventLoop", "EventStore",
-                "InMemoryEventStore", "LedgerSchema", "LedgerTestSupport", "Postgres",
-                "PostgresEventStore", "PrivatePostgres", "Telemetry", "TestSupport",
+                "AppStore", "AppStoreConnection", "Base", "CoinLedger", "CoinLedgerService",
+                "EventLoop", "EventStore", "InMemoryEventStore", "LedgerSchema",
+                "LedgerTestSupport", "Postgres", "PostgresEventStore", "PrivatePostgres",
+                "Telemetry", "TestSupport",
             ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
@@ -159,7 +160,11 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
-            "CoinLedgerCommandTests", ["CoinLedgerCommand", "PrivatePostgres", "TestSupport"]),
+            "CoinLedgerCommandTests",
+            [
+                "AppStoreConnection", "AppStoreStandIn", "CoinLedgerCommand", "PrivatePostgres",
+                "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             [

@@ -77,9 +77,6 @@ package protocol EventStore: Sendable {
         in lane: Lane, after id: AccountID?, limit: Int
     ) async throws(EventStoreError) -> [(id: AccountID, account: Account)]
 
-    /// Keeps a refusal of a verified purchase for the support desk.
-    func record(_ refusal: PurchaseRefusal) async throws(EventStoreError)
-
     /// Forgets up to `limit` answers that were recorded before `time`; returns how many it were.
     func forgetAnswers(
         recordedBefore time: Timestamp, limit: Int
@@ -203,25 +200,5 @@ package struct Batch: Sendable {
     package init(lane: Lane, expectedHead: Int64) {
         self.lane = lane
         self.expectedHead = expectedHead
-    }
-}
-
-/// A verified purchase that was not granted, kept so that support can find it.
-package struct PurchaseRefusal: Hashable, Sendable {
-    package let account: AccountID
-    package let key: PurchaseKey
-    package let productID: String
-    /// The stable code of the reason, such as `unknown_product`.
-    package let code: String
-    package let time: Timestamp
-
-    package init(
-        account: AccountID, key: PurchaseKey, productID: String, code: String, time: Timestamp
-    ) {
-        self.account = account
-        self.key = key
-        self.productID = productID
-        self.code = code
-        self.time = time
     }
 }

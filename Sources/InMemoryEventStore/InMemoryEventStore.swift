@@ -14,7 +14,7 @@ package actor InMemoryEventStore: EventStore {
     private var reversals: [EventID: EventID] = [:]
     private var orders: [OrderID: EventID] = [:]
     private var answers: [IdempotencyKey: StoredAnswer] = [:]
-    private var refusals: [PurchaseRefusal] = []
+    var keptAttempts: [AttemptName: KeptAttempt] = [:]
     /// In the order of arrival.
     var notifications: [KeptNotification] = []
     var lastNotificationNumber: Int64 = 0
@@ -188,10 +188,6 @@ package actor InMemoryEventStore: EventStore {
         let sorted = inLane.sorted { $0.key.isBefore($1.key) }
         let rest = sorted.drop { entry in id.map { !$0.isBefore(entry.key) } ?? false }
         return rest.prefix(limit).map { (id: $0.key, account: $0.value) }
-    }
-
-    package func record(_ refusal: PurchaseRefusal) throws(EventStoreError) {
-        refusals.append(refusal)
     }
 
     package func forgetAnswers(

@@ -129,19 +129,6 @@ package struct PostgresEventStore: EventStore {
         }
     }
 
-    package func record(_ refusal: PurchaseRefusal) async throws(EventStoreError) {
-        try await reading { () throws(PostgresError) in
-            _ = try await readers.execute(
-                Statements.recordRefusal,
-                [
-                    .text(refusal.key.transactionID.text),
-                    .text(refusal.key.environment.rawValue), .text(refusal.key.store.rawValue),
-                    .text(refusal.account.text), .text(refusal.code), .text(refusal.productID),
-                    .timestamptz(milliseconds: refusal.time.milliseconds),
-                ])
-        }
-    }
-
     package func forgetAnswers(
         recordedBefore time: Timestamp, limit: Int
     ) async throws(EventStoreError) -> Int {

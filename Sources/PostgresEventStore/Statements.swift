@@ -115,10 +115,6 @@ enum Statements {
         WHERE lane = $1 AND position > $2 ORDER BY position LIMIT $3
         """)
 
-    static let recordRefusal = PostgresStatement(
-        "record_refusal",
-        "SELECT coinledger.record_purchase_refusal($1, $2, $3, $4, $5, $6, $7)")
-
     static let apiKeys = PostgresStatement(
         "api_keys",
         """

@@ -116,7 +116,8 @@ import Testing
         }
         return CoinLedgerApp(
             .init(
-                ledger: ledger, receipts: try ReceiptService.test(ledger, metrics, clock: { now }),
+                ledger: ledger,
+                receipts: try ReceiptService.test(ledger, store, metrics, clock: { now }),
                 balances: BalanceReader(store: store, executor: loop, clock: { now }),
                 rules: { rules },
                 refunds: RefundService(
@@ -128,7 +129,7 @@ import Testing
 }
 
 /// Knows at most one key, and fails at everything else.
-private struct FailingStore: EventStore, APIKeyStore {
+private struct FailingStore: EventStore, APIKeyStore, AttemptStore {
     let error: EventStoreError
     let key: APIKey?
     let laneCount: Int64 = 1
@@ -173,8 +174,6 @@ private struct FailingStore: EventStore, APIKeyStore {
         in _: Lane, after _: AccountID?, limit _: Int
     ) throws(EventStoreError) -> [(id: AccountID, account: Account)] { throw error }
 
-    func record(_: PurchaseRefusal) throws(EventStoreError) { throw error }
-
     func forgetAnswers(
         recordedBefore _: Timestamp, limit _: Int
     ) throws(EventStoreError) -> Int { throw error }
@@ -185,5 +184,20 @@ private struct FailingStore: EventStore, APIKeyStore {
     }
 
     func create(_: APIKey) throws(EventStoreError) { throw error }
+
+    func record(_: FailedPost) throws(EventStoreError) { throw error }
+
+    func attempts(
+        of _: TransactionID, limit _: Int
+    ) throws(EventStoreError) -> [KeptAttempt] { throw error }
+
+    func attempts(
+        of _: AccountID, where _: AttemptFilter, limit _: Int
+    ) throws(EventStoreError) -> [KeptAttempt] { throw error }
+
+    func forgetAttempts(
+        before _: Timestamp, limit _: Int
+    ) throws(EventStoreError) -> Int { throw error }
+
     func revokeAPIKey(_: String, at _: Timestamp) throws(EventStoreError) -> Bool { throw error }
 }

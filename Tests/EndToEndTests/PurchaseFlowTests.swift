@@ -275,7 +275,7 @@ import Testing
             #expect(
                 try world.ledger.rows(
                     "SELECT transaction_id, code, product_id, account, attempts "
-                        + "FROM coinledger.purchase_refusals")
+                        + "FROM coinledger.purchase_attempts")
                     == [[sale.transactionID, "unknown_product", "coins1000", "u1", "2"]])
             try write(
                 """

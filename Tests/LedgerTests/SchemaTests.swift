@@ -81,32 +81,16 @@ import Testing
                 "SELECT id FROM coinledger.api_keys",
                 "SELECT coinledger.revoke_api_key('x', now())",
                 "SELECT coinledger.forget_answers(now(), 1)",
-                "SELECT coinledger.record_purchase_refusal('', '', '', '', '', '', now())",
+                "SELECT coinledger.forget_purchase_attempts(now(), 1)",
+                """
+                SELECT coinledger.record_purchase_attempts(
+                    'u1', false, '', NULL, now(), 1, '{}', '{}', '{}', '{}', '{}', '{}')
+                """,
             ] {
                 #expect(
                     sqlState(of: forbidden, by: reader, in: database) == "42501",
                     "\(forbidden)")
             }
-        }
-    }
-
-    @Test func `counts how often a refusal was repeated`() async throws {
-        try await withPostgres { (database, loop) async throws in
-            try await withPostgresStore(of: database, on: loop) { store in
-                for time: Timestamp in [.noon, "2026-12-01T00:00:00Z", "2026-11-30T13:00:00Z"] {
-                    try await store.record(
-                        PurchaseRefusal(
-                            account: "u1", key: .appStore("T1"), productID: "coins1",
-                            code: "unknown_product", time: time))
-                }
-            }
-            let rows = try database.run(
-                """
-                SELECT transaction_id, account, code, product_id, attempts,
-                    first_at = '2026-11-30 12:00Z', last_at = '2026-12-01 00:00Z'
-                FROM coinledger.purchase_refusals
-                """)
-            #expect(rows == [["T1", "u1", "unknown_product", "coins1", "3", "t", "t"]])
         }
     }
 

@@ -198,10 +198,6 @@ extension ScriptedStore {
         try await inner.accounts(in: lane, after: id, limit: limit)
     }
 
-    func record(_ refusal: PurchaseRefusal) async throws(EventStoreError) {
-        try await inner.record(refusal)
-    }
-
     func forgetAnswers(
         recordedBefore time: Timestamp, limit: Int
     ) async throws(EventStoreError) -> Int {

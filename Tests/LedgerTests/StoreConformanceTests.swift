@@ -163,17 +163,6 @@ import Testing
             #expect(events.map(\.id.position) == [2, 5])
         }
     }
-
-    @Test(arguments: StoreKind.allCases)
-    func `records refusals again and again`(kind: StoreKind) async throws {
-        try await kind.withStore { (store, _) async throws in
-            let refusal = PurchaseRefusal(
-                account: "u1", key: .appStore("T1"), productID: "coins1",
-                code: "unknown_product", time: .noon)
-            try await store.record(refusal)
-            try await store.record(refusal)
-        }
-    }
 }
 
 @Suite struct `An append` {

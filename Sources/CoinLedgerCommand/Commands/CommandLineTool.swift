@@ -6,7 +6,7 @@ enum CommandLineTool {
     static let subcommands = [
         ServeCommand.subcommand, DevCommand.subcommand, DemoCommand.subcommand,
         MigrateCommand.subcommand, KeysCommand.subcommand, ExpireCommand.subcommand,
-        AuditCommand.subcommand,
+        AuditCommand.subcommand, AppStoreCommand.subcommand,
     ]
 
     /// EX_USAGE of sysexits.h.

@@ -43,7 +43,10 @@ final class RequestLoop: Sendable {
                     granter: PurchaseGranter(
                         ledger: ledger, policy: { policy }, clock: SystemClock.now,
                         telemetry: telemetry, log: log),
-                    store: store, verification: shared.verification, clock: SystemClock.now,
+                    attempts: AttemptRecorder(
+                        store: store, keepsReceipts: options.keepsRejectedReceipts,
+                        metrics: metrics, log: log),
+                    verification: shared.verification, clock: SystemClock.now,
                     telemetry: telemetry, log: log),
                 balances: BalanceReader(store: store, executor: loop, clock: SystemClock.now),
                 rules: { rules },

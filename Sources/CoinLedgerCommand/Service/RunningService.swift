@@ -85,8 +85,10 @@ final class RunningService: Sendable {
             first: first, others: others, workers: workers, client: client,
             apiClient: apiClient,
             housekeeping: Housekeeping(
-                shared.ledger, store, answerDays: options.answerDays,
-                notificationDays: options.notificationDays, on: loop, log: log),
+                shared.ledger, store,
+                keeping: Housekeeping.Keeping(
+                    answerDays: options.answerDays, attemptDays: options.attemptDays,
+                    notificationDays: options.notificationDays), on: loop, log: log),
             notifications: shared.notifications.worker(shared, store, on: loop), log: log)
     }
 

@@ -13,6 +13,10 @@ struct ServiceOptions: Sendable {
     let rules: CommandRules
     /// How long the answers to idempotency keys are kept.
     let answerDays: Int64
+    /// How long posts that granted nothing are kept.
+    let attemptDays: Int64
+    /// Whether their receipts are kept, too.
+    let keepsRejectedReceipts: Bool
     /// How long notifications are kept after they were done.
     let notificationDays: Int64
     /// The apps' numbers in the store; empty for any.
@@ -40,6 +44,14 @@ struct ServiceOptions: Sendable {
     static let answerDays = Option(
         "idempotency-days", "N", variable: "COINLEDGER_IDEMPOTENCY_DAYS", fallback: "30",
         help: "For how many days a repeated idempotency key gets its first answer; at least 30.")
+    static let attemptDays = Option(
+        "attempt-days", "N", variable: "COINLEDGER_ATTEMPT_DAYS", fallback: "400",
+        help: "For how many days the support desk finds posts that granted nothing.")
+    static let keepRejectedReceipts = Option(
+        "keep-rejected-receipts", variable: "COINLEDGER_KEEP_REJECTED_RECEIPTS",
+        help:
+            "Keeps the receipts of such posts, too, and not their hashes alone. They tell much of "
+            + "what a customer has bought.")
     static let notificationDays = Option(
         "notification-days", "N", variable: "COINLEDGER_NOTIFICATION_DAYS", fallback: "400",
         help:
@@ -99,10 +111,10 @@ struct ServiceOptions: Sendable {
 
     static let all = [
         DatabaseOptions.url, listen, catalogue, ledgerPolicy, answerDays, notificationDays,
-        roots, allowPrivateRoot, appIDs, refundPreference, sandbox, sandboxAccounts,
-        quantityMax, ReceiptOptions.mode, receiptURL, sandboxReceiptURL, sharedSecret,
-        ReceiptOptions.ocsp,
-        ReceiptOptions.ocspURL, verificationThreads, httpLoops, logLevel,
+        attemptDays, keepRejectedReceipts, roots, allowPrivateRoot, appIDs, refundPreference,
+        sandbox, sandboxAccounts, quantityMax, ReceiptOptions.mode, receiptURL, sandboxReceiptURL,
+        sharedSecret, ReceiptOptions.ocsp, ReceiptOptions.ocspURL, verificationThreads, httpLoops,
+        logLevel,
         AppStoreServerOptions.key, AppStoreServerOptions.keyID, AppStoreServerOptions.issuerID,
         AppStoreServerOptions.bundleID, AppStoreServerOptions.url,
         AppStoreServerOptions.sandboxURL,
@@ -116,6 +128,8 @@ struct ServiceOptions: Sendable {
             catalogue: catalogue, policy: try ServiceOptions.ledgerPolicy(settings))
         policy = try ServiceOptions.policy(settings, rules)
         answerDays = try settings.integer(ServiceOptions.answerDays, in: 30...36_500)
+        attemptDays = try settings.integer(ServiceOptions.attemptDays, in: 1...36_500)
+        keepsRejectedReceipts = try settings.isOn(ServiceOptions.keepRejectedReceipts)
         notificationDays = try settings.integer(ServiceOptions.notificationDays, in: 30...36_500)
         appIDs = try ServiceOptions.appIDs(settings)
         refundPreference = try ServiceOptions.refundPreference(settings)
@@ -136,6 +150,7 @@ struct ServiceOptions: Sendable {
     }
 
     private static let answerDaysUsual: Int64 = 30
+    private static let attemptDaysUsual: Int64 = 400
     private static let notificationDaysUsual: Int64 = 400
 
     /// For `coinledger dev`, which knows everything itself.
@@ -149,6 +164,8 @@ struct ServiceOptions: Sendable {
         self.policy = policy
         self.rules = rules
         answerDays = ServiceOptions.answerDaysUsual
+        attemptDays = ServiceOptions.attemptDaysUsual
+        keepsRejectedReceipts = false
         notificationDays = ServiceOptions.notificationDaysUsual
         appIDs = []
         refundPreference = nil
@@ -236,7 +253,7 @@ struct ServiceOptions: Sendable {
         }
     }
 
-    private static func appIDs(_ settings: Settings) throws(UsageError) -> Set<Int64> {
+    static func appIDs(_ settings: Settings) throws(UsageError) -> Set<Int64> {
         var ids: Set<Int64> = []
         for text in settings.values(appIDs) {
             guard let id = Int64(text), id > 0 else {

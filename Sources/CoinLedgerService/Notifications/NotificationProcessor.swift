@@ -197,7 +197,7 @@ extension KeptNotification {
 
 extension Timestamp {
     /// The last instant there is, if it would be later.
-    func adding(_ milliseconds: Int64) -> Timestamp {
+    package func adding(_ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: self.milliseconds + milliseconds) ?? self
     }
 }

@@ -1,23 +1,23 @@
+import AppStore
 package import CoinLedger
-package import EventStore
+import EventStore
 package import Telemetry
 
-/// Turns a submitted receipt into coins: verify, grant, keep what was refused.
+/// Turns a submitted receipt into coins: verify, grant, keep what wasn't granted.
 package struct ReceiptService: Sendable {
     private let granter: PurchaseGranter
-    private let store: any EventStore
+    private let attempts: AttemptRecorder
     private let verification: ReceiptVerification
     private let clock: @Sendable () -> Timestamp
     private let telemetry: ReceiptTelemetry
     private let log: Log
 
-    /// - Parameter store: keeps what isn't granted.
     package init(
-        granter: PurchaseGranter, store: any EventStore, verification: ReceiptVerification,
+        granter: PurchaseGranter, attempts: AttemptRecorder, verification: ReceiptVerification,
         clock: @escaping @Sendable () -> Timestamp, telemetry: ReceiptTelemetry, log: Log
     ) {
         self.granter = granter
-        self.store = store
+        self.attempts = attempts
         self.verification = verification
         self.clock = clock
         self.telemetry = telemetry
@@ -31,8 +31,7 @@ package struct ReceiptService: Sendable {
         _ receipt: String, for account: AccountID
     ) async throws(ReceiptError) -> ReceiptResult {
         let now = clock()
-        let transactions = try await verification.verify(receipt, now: now)
-        guard !transactions.isEmpty else { throw .noTransaction }
+        let transactions = try await verified(receipt, account, now)
         let result: ReceiptResult
         do throws(WriterError) {
             result = try await granter.grant(transactions, to: account)
@@ -42,47 +41,41 @@ package struct ReceiptService: Sendable {
             case .unavailable: throw .ledgerUnavailable
             }
         }
-        try await keep(result.transactions, account, now)
+        for outcome in result.transactions { note(outcome, account) }
+        do throws(EventStoreError) {
+            let outcomes = zip(transactions, result.transactions.map(\.outcome))
+            try await attempts.keep(Array(outcomes), of: receipt, for: account, at: now)
+        } catch {
+            throw .ledgerUnavailable
+        }
         return result
     }
 
-    /// Counts every outcome, and keeps refusals where the support desk finds them.
-    private func keep(
-        _ results: [TransactionResult], _ account: AccountID, _ now: Timestamp
-    ) async throws(ReceiptError) {
-        for result in results {
-            telemetry.outcomes.increment(result.outcome.code)
-            guard let refusal = PurchaseRefusal(result, account, now) else { continue }
+    /// The purchases in a receipt; at least one.
+    private func verified(
+        _ receipt: String, _ account: AccountID, _ now: Timestamp
+    ) async throws(ReceiptError) -> [StoreTransaction] {
+        do throws(ReceiptError) {
+            let transactions = try await verification.verify(receipt, now: now)
+            guard !transactions.isEmpty else { throw .noTransaction }
+            return transactions
+        } catch {
+            await attempts.keep(error, of: receipt, for: account, at: now)
+            throw error
+        }
+    }
+
+    private func note(_ result: TransactionResult, _ account: AccountID) {
+        telemetry.outcomes.increment(result.outcome.code)
+        switch result.outcome {
+        case .granted, .alreadyGranted, .grantedToOtherAccount: break
+        case .belongsToOtherAccount, .refused:
             log.warning(
                 "purchase refused",
                 [
-                    "receipt.outcome": refusal.code, "product.id": refusal.productID,
-                    "transaction.id": refusal.key.transactionID, "account.id": account,
+                    "receipt.outcome": result.outcome.code, "product.id": result.productID,
+                    "transaction.id": result.transactionID, "account.id": account,
                 ])
-            do throws(EventStoreError) {
-                try await store.record(refusal)
-            } catch {
-                log.error("refusal not kept", ["error": "\(error)"])
-                throw .ledgerUnavailable
-            }
         }
-    }
-}
-
-extension PurchaseRefusal {
-    /// Nil for what was granted, and for what can't be named as a purchase of one of our apps.
-    fileprivate init?(_ result: TransactionResult, _ account: AccountID, _ now: Timestamp) {
-        switch result.outcome {
-        case .granted, .alreadyGranted, .grantedToOtherAccount, .refused(.wrongApp): return nil
-        case .belongsToOtherAccount, .refused: break
-        }
-        guard let environment = Environment(rawValue: result.environment),
-            let transactionID = TransactionID(result.transactionID)
-        else { return nil }
-        let key = PurchaseKey(
-            store: .appStore, environment: environment, transactionID: transactionID)
-        self.init(
-            account: account, key: key, productID: result.productID, code: result.outcome.code,
-            time: now)
     }
 }

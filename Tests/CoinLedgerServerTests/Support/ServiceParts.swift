@@ -26,7 +26,8 @@ extension CommandRules {
 extension ReceiptService {
     /// One that knows one product, and that no store answers.
     static func test(
-        _ ledger: Ledger, _ metrics: Metrics, clock: @escaping @Sendable () -> Timestamp
+        _ ledger: Ledger, _ attempts: any AttemptStore, _ metrics: Metrics,
+        clock: @escaping @Sendable () -> Timestamp
     ) throws -> ReceiptService {
         let authority = StandInAuthority(now: clock().milliseconds / 1000)
         let roots = try RootCertificates(
@@ -42,7 +43,8 @@ extension ReceiptService {
         return ReceiptService(
             granter: PurchaseGranter(
                 ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none),
-            store: ledger.store,
+            attempts: AttemptRecorder(
+                store: attempts, keepsReceipts: false, metrics: metrics, log: .none),
             verification: ReceiptVerification(
                 verifier: SignedTransactionVerifier(roots: roots),
                 receipts: AppReceiptVerifier(roots: roots), mode: .remote, workers: workers,

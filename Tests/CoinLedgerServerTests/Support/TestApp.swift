@@ -43,7 +43,8 @@ final class TestApp: Sendable {
         }
         app = CoinLedgerApp(
             .init(
-                ledger: ledger, receipts: try ReceiptService.test(ledger, metrics, clock: clock),
+                ledger: ledger,
+                receipts: try ReceiptService.test(ledger, store, metrics, clock: clock),
                 balances: BalanceReader(store: store, executor: loop, clock: clock),
                 rules: { rules },
                 refunds: RefundService(

@@ -8,7 +8,8 @@ REVOKE SELECT ON coinledger.api_keys FROM coinledger_reader;
 GRANT EXECUTE ON FUNCTION
     coinledger.append_events,
     coinledger.forget_answers,
-    coinledger.record_purchase_refusal,
+    coinledger.record_purchase_attempts,
+    coinledger.forget_purchase_attempts,
     coinledger.create_api_key,
     coinledger.revoke_api_key,
     coinledger.record_notification,
