@@ -168,8 +168,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AppStoreStandIn", "Base", "CoinLedgerCommand", "CoinLedgerServer", "EventLoop",
-                "HTTPServer", "PrivatePostgres", "Telemetry", "TestSupport",
+                "AppStoreStandIn", "Base", "CoinLedger", "CoinLedgerCommand", "CoinLedgerServer",
+                "EventLoop", "HTTPServer", "PrivatePostgres", "Telemetry", "TestSupport",
             ]),
     ]
 )

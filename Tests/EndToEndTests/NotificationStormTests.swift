@@ -12,7 +12,7 @@ import Testing
 
     @Test func `ends where each purchase's last word says`() async throws {
         try await World.run { world throws in
-            var random = SeededGenerator(seed: Self.seed)
+            var random = SeededGenerator(Self.seed)
             var storm = try Storm(world, Self.count, Self.accounts, using: &random)
             storm.payloads.shuffle(using: &random)
             let posts = storm.posted.shuffled(using: &random)

@@ -71,14 +71,20 @@ extension FlowRow {
             scene.expectGrant()
         },
         FlowRow(49, "the catalogue lacks the product", coins: 1000) { scene in
-            try scene.buy("coins1000") { $0.appAccountToken = nil }
-            scene.keepStoreSilent()
+            let sale = try scene.shop.store.purchase(
+                scene.purchase("coins1000") { $0.appAccountToken = nil })
+            scene.app.add(sale)
+            let payload = try charge(sale, scene)
+            #expect(try scene.stage.post(notification: payload).status == 200)
+            try scene.stage.wait(for: payload, toBe: "dead")
             try scene.app.pass()
             scene.expectAnswer(422)
             #expect(!scene.app.isDone, "kept")
             try scene.stage.restart(catalogue: World.catalogueWithMore)
             try scene.app.pass()
             scene.expectAnswer(201)
+            try scene.stage.retry(payload)
+            try scene.stage.wait(for: payload, toBe: "done")
         },
         FlowRow(50, "a spend at the same time as a refund", coins: 0) { scene in
             let sale = try scene.grant()

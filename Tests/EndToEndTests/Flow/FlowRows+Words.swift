@@ -79,7 +79,7 @@ extension FlowRow {
             let answers = try askAtOnce(
                 Array(repeating: scene.stage.port, count: 6), Stage.notifying(payload))
             #expect(answers.map(\.status) == Array(repeating: 200, count: 6))
-            try scene.stage.waitUntilDone(payload)
+            try scene.stage.wait(for: payload, toBe: "done")
         },
         FlowRow(32, "ONE_TIME_CHARGE after the post", coins: 100) { scene in
             let sale = try scene.grant()

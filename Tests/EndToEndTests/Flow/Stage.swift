@@ -1,5 +1,7 @@
 import AppStoreStandIn
 import Base
+import CoinLedger
+import PrivatePostgres
 import TestSupport
 import Testing
 
@@ -70,7 +72,7 @@ final class Stage {
     /// Posts them, each answered 200, and waits until all have had their effect.
     func deliver(_ payloads: [String]) throws {
         for payload in payloads { #expect(try post(notification: payload).status == 200) }
-        for payload in payloads { try waitUntilDone(payload) }
+        for payload in payloads { try wait(for: payload, toBe: "done") }
     }
 
     /// Posts them on connections of their own while `body` runs.
@@ -82,13 +84,27 @@ final class Stage {
         }
         try body()
         for connection in connections { #expect(try connection.answer().status == 200) }
-        for payload in payloads { try waitUntilDone(payload) }
+        for payload in payloads { try wait(for: payload, toBe: "done") }
     }
 
-    func waitUntilDone(_ signedPayload: String) throws {
+    /// Waits until a notification is `done` or whatever else it has to be.
+    func wait(for signedPayload: String, toBe state: String) throws {
         let uuid = try #require(Stage.uuid(signedPayload))
-        let isDone = try eventually { try state(of: uuid) == "done" ? true : nil }
-        #expect(isDone == true, "notification \(uuid): \(try notification(uuid).text)")
+        let isSo = try eventually {
+            try notification(uuid).json["state"]?.string == state ? true : nil
+        }
+        let text = try notification(uuid).text
+        #expect(isSo == true, "\(text)")
+    }
+
+    /// The support desk has another try made.
+    func retry(_ signedPayload: String) throws {
+        let uuid = try #require(Stage.uuid(signedPayload))
+        let answer = try ask(
+            HTTPQuestion(
+                "POST", "/v1/app-store/notifications/\(uuid)/retry",
+                headers: [("Authorization", "Bearer \(world.ledger.keys.support)")]))
+        #expect(answer.status == 202, "\(answer.text)")
     }
 
     func notification(_ uuid: String) throws -> HTTPAnswer {
@@ -96,10 +112,6 @@ final class Stage {
             HTTPQuestion(
                 "GET", "/v1/app-store/notifications/\(uuid)",
                 headers: [("Authorization", "Bearer \(world.ledger.keys.support)")]))
-    }
-
-    private func state(of uuid: String) throws -> String? {
-        try notification(uuid).json["state"]?.string
     }
 
     /// The notification's UUID, read out of what was signed.
@@ -147,10 +159,8 @@ final class Stage {
 
     /// Asks the store for what it couldn't deliver.
     func catchUp(since milliseconds: Int64) throws {
-        let run = try Program.run(
-            ["app-store", "catch-up", "--since", milliseconds.description]
-                + world.storeAPIOptions,
-            environment: ["COINLEDGER_DATABASE_URL": world.ledger.serviceURL])
+        let since = try #require(Timestamp(milliseconds: milliseconds))
+        let run = try world.appStore(["catch-up", "--since", since.description])
         #expect(run.exit == .code(0), "\(run.output)")
     }
 
