@@ -9,7 +9,7 @@ import Testing
     @Test func `through two services on one queue is taken in fast and worked off once`()
         async throws
     {
-        try await World.run(services: 2, options: ["--log-level", "warning"]) { world throws in
+        try await World.run(services: 2) { world throws in
             for account in 0..<10 {
                 let token = "e4e0b18b-0000-4000-8000-00000000000\(account)"
                 _ = try world.linkToken(token, to: "u\(account)")
