@@ -140,10 +140,10 @@ let package = Package(
         tests(
             "LedgerTests",
             [
-                "AppStore", "AppStoreConnection", "Base", "CoinLedger", "CoinLedgerService",
-                "EventLoop", "EventStore", "InMemoryEventStore", "LedgerSchema",
-                "LedgerTestSupport", "Postgres", "PostgresEventStore", "PrivatePostgres",
-                "Telemetry", "TestSupport",
+                "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CoinLedger",
+                "CoinLedgerService", "EventLoop", "EventStore", "InMemoryEventStore",
+                "LedgerSchema", "LedgerTestSupport", "Postgres", "PostgresEventStore",
+                "PrivatePostgres", "Telemetry", "TestSupport",
             ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
