@@ -91,6 +91,18 @@ import Testing
         }
     }
 
+    @Test func `is refused with a mode that doesn't exist`() async throws {
+        try await World.run(services: 0) { world throws in
+            for (option, named) in [
+                (["--receipt-verification", "never"], "offline, remote, offline-then-remote"),
+                (["--ocsp", "maybe"], "off, soft, hard"),
+                (["--ocsp", "soft", "--ocsp-url", "ocsp.apple.com"], "isn't a URL"),
+            ] {
+                try expectRefused(world, world.serveOptions + option, 64, naming: named)
+            }
+        }
+    }
+
     @Test func `is refused on a port that is taken`() async throws {
         try await World.run { world throws in
             let run = try Program.run(
