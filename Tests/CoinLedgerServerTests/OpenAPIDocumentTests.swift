@@ -64,20 +64,21 @@ import Testing
         for error in ReceiptShapeError.allCases { #expect(codes.contains(error.code)) }
     }
 
-    private static let signedData: [SignedDataError] = [
+    private static let signedDataErrors: [SignedDataError] = [
         .malformed, .tooLarge, .unsupportedAlgorithm, .wrongChainLength, .malformedCertificate,
-        .certificateNotValidThen, .untrustedChain, .missingLeafMarker, .missingIntermediateMarker,
-        .notAnAuthority, .badSignature, .signedInTheFuture, .malformedPayload(field: ""),
+        .certificateNotValidThen, .untrustedChain, .missingLeafMarker,
+        .missingIntermediateMarker, .notAnAuthority, .badSignature, .signedInTheFuture,
+        .malformedPayload(field: ""),
     ]
 
     /// The codes of signed transactions and app receipts that aren't believed.
     private static let untrusted = Set(
-        signedData.map(\.code) + AppReceiptError.all.map(\.code))
+        signedDataErrors.map(\.code) + AppReceiptError.all.map(\.code))
 
-    /// Those of notifications and of the transactions in them.
+    /// The codes of notifications that aren't believed, and of the transactions in them.
     private static let untrustedNotifications: Set<String> = {
-        let errors = signedData.flatMap { error in
-            [SignedNotificationError.notification(error), .transaction(error)]
+        let errors = signedDataErrors.flatMap {
+            [SignedNotificationError.notification($0), .transaction($0)]
         }
         return Set((errors + [.transactionMismatch]).map(\.code))
     }()
@@ -116,9 +117,9 @@ import Testing
         #expect(named.subtracting(described) == anywhere)
         let shapes = ReceiptShapeError.allCases.map { "400 \($0.code)" }
         let unknown = described.subtracting(named).subtracting(shapes)
-        let signed =
+        let untrusted =
             Self.untrusted.map { "422 \($0)" } + Self.untrustedNotifications.map { "400 \($0)" }
-        #expect(unknown == Set(signed))
+        #expect(unknown == Set(untrusted))
     }
 
     @Test func `tells of what may be answered to any request`() {

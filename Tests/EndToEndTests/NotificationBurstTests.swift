@@ -38,7 +38,7 @@ import Testing
             #expect(answers.allSatisfy { $0.status == 200 })
             let accepted = answers.count { $0.json["outcome"] == "accepted" }
             #expect(accepted == Self.count)
-            #expect(try world.settle(seconds: 120))
+            #expect(try world.isSettled(within: 120))
             let settledSeconds = monotonicSeconds() - begin
             Attachment.record(
                 "\(requests.count) in \(seconds) s, worked off in \(settledSeconds) s",

@@ -68,7 +68,7 @@ private let token = "e4e0b18b-0000-4000-8000-00000000000a"
                 ])
                 #expect(answers.map(\.status) == [200, 200])
             }
-            #expect(try world.settle())
+            #expect(try world.isSettled())
             let left = try world.ledger.rows(
                 "SELECT number, outcome FROM coinledger.store_notifications WHERE outcome <> 'granted'"
             )
@@ -90,7 +90,7 @@ private let token = "e4e0b18b-0000-4000-8000-00000000000a"
                 ])
                 #expect(answers[0].status == 200)
                 #expect([201, 409].contains(answers[1].status))
-                #expect(try world.settle())
+                #expect(try world.isSettled())
                 #expect(try world.total() == Int64(round) * 100)
             }
         }

@@ -43,7 +43,7 @@ private let token = "e4e0b18b-0000-4000-8000-00000000000a"
                 try world.ledger.count("SELECT count(*) FROM coinledger.purchases") <= 11)
             let next = try world.startService()
             // Their leases have to end first.
-            #expect(try world.settle(seconds: 60))
+            #expect(try world.isSettled(within: 60))
             let outcomes = try world.ledger.rows(
                 """
                 SELECT outcome, count(*) FROM coinledger.store_notifications
@@ -75,7 +75,7 @@ private let token = "e4e0b18b-0000-4000-8000-00000000000a"
                 #expect(world.services[0].stop() == .code(0))
             }
             let next = try world.startService()
-            #expect(try world.settle(seconds: 60))
+            #expect(try world.isSettled(within: 60))
             #expect(
                 try world.ledger.rows("SELECT account, paid FROM coinledger.accounts")
                     == [["u1", "1000"]])
@@ -111,7 +111,7 @@ private let token = "e4e0b18b-0000-4000-8000-00000000000a"
                 let answer = try world.deliver(payload, port: world.services[1].port)
                 if answer.status == 503 { left.append(payload) }
             }
-            #expect(try world.settle(seconds: 100))
+            #expect(try world.isSettled(within: 100))
             #expect(try world.total() == 27_000)
         }
     }

@@ -39,14 +39,14 @@ extension World {
 
     /// Waits until nothing is pending, and says what has become of the newest notification.
     func settledOutcome(seconds: Double = 30) throws -> String? {
-        guard try settle(seconds: seconds) else { return nil }
+        guard try isSettled(within: seconds) else { return nil }
         return try ledger.rows(
             "SELECT outcome FROM coinledger.store_notifications ORDER BY number DESC LIMIT 1"
         ).first?.first
     }
 
     /// Waits until nothing is pending; false if something is for too long.
-    func settle(seconds: Double = 30) throws -> Bool {
+    func isSettled(within seconds: Double = 30) throws -> Bool {
         try eventually(seconds: seconds) {
             try ledger.count(
                 "SELECT count(*) FROM coinledger.store_notifications WHERE state = 'pending'") == 0
