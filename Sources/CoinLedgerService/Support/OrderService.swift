@@ -52,7 +52,7 @@ package struct OrderService: Sendable {
         guard answer.isValid else { return nil }
         var purchases: [OrderedPurchase] = []
         for signed in answer.signedTransactions.prefix(OrderService.purchasesMax) {
-            let transaction = try await verification.verifyAnswer(signed, now: clock())
+            let transaction = try await verification.verifyAnswer(signed, now: clock(), log: log)
             guard let purchase = OrderedPurchase(transaction) else {
                 throw .notTrusted(code: PurchaseRefusalReason.malformed.rawValue)
             }

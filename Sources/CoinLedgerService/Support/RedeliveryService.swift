@@ -45,7 +45,7 @@ package struct RedeliveryService: Sendable {
                 ["transaction.id": id, "store.error": error.code, "error": "\(error)"])
             throw StoreLookup.Failure(error)
         }
-        let transaction = try await verification.verifyAnswer(signed, now: clock())
+        let transaction = try await verification.verifyAnswer(signed, now: clock(), log: log)
         guard transaction.transactionID == id.text else {
             throw .notTrusted(code: "another_transaction")
         }

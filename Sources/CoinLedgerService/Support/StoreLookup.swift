@@ -1,6 +1,7 @@
 package import AppStore
 package import AppStoreConnection
 import CoinLedger
+import Telemetry
 
 /// What the support desk asks the App Store for.
 package struct StoreLookup: Sendable {
@@ -63,7 +64,7 @@ package struct StoreLookup: Sendable {
 extension ReceiptVerification {
     /// The transaction in what the store has answered.
     func verifyAnswer(
-        _ signed: String, now: Timestamp
+        _ signed: String, now: Timestamp, log: Log
     ) async throws(StoreLookup.Failure) -> StoreTransaction {
         do throws(ReceiptError) {
             guard let transaction = try await verify(signed, now: now).first else {
@@ -71,6 +72,7 @@ extension ReceiptVerification {
             }
             return transaction
         } catch {
+            log.warning("the store's answer isn't used", ["error": "\(error)"])
             switch error {
             case .wrongShape(let code, _), .notTrusted(let code, _):
                 throw .notTrusted(code: code)

@@ -80,7 +80,7 @@ extension CoinLedgerApp.Services {
 
 extension VerifyReceiptClient {
     /// One that no store answers.
-    fileprivate static func silent(_ workers: WorkerPool) -> VerifyReceiptClient {
+    static func silent(_ workers: WorkerPool) -> VerifyReceiptClient {
         VerifyReceiptClient(
             send: { (_) async throws(HTTPClientError) in throw .timedOut }, pool: workers,
             configuration: VerifyReceiptConfiguration(), clock: .system)
