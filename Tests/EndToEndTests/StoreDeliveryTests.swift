@@ -67,8 +67,12 @@ import Testing
             let sale = try world.shop.sell { $0.appAccountToken = Self.token }
             try world.shop.store.refund(sale.transactionID)
             #expect(eventually { notifications.isIdle ? true : nil } == true)
+            // They are answered before they are acted on.
+            let done = "SELECT count(*) FROM coinledger.store_notifications WHERE state = 'done'"
+            let isDone = try eventually { try world.ledger.count(done) == 2 ? true : nil }
+            #expect(isDone == true)
             #expect(try world.post(sale).status == 409)
-            #expect(try isTotal(0, world))
+            #expect(try world.total() == 0)
         }
     }
 
