@@ -45,7 +45,7 @@ import Testing
         #expect(!store.queries[0].onlyFailures)
         let items = store.items
         #expect(items.map { $0.claim?.signedAt } == [nil] + (1...4).map { since.adding($0) })
-        #expect(items[0].outcome == .untrusted(code: "malformed"))
+        #expect(items[0].outcome == .untrusted(code: "signed_data_malformed"))
         #expect(items[1].outcome == .taken(.accepted))
         #expect(items[1].claim?.type == "TEST")
         #expect(items[1].sendAttempts.map(\.result) == ["TIMED_OUT"])
