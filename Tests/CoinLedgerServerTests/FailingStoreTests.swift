@@ -31,9 +31,11 @@ import Testing
     @Test(arguments: expectations)
     func `is told by one problem, without what it said`(expectation: Expectation) async throws {
         try await onLoop { loop in
-            let made = APIKeyText.make(name: "x", scopes: [.read], at: .noon)
+            let made = APIKeyText.make(name: "x", scopes: [.read, .support], at: .noon)
             let app = try app(FailingStore(error: expectation.error, key: made.key), loop, .noon)
             for path in [
+                "app-store/notifications",
+                "app-store/notifications/00000000-0000-4000-8000-00000000000a",
                 "accounts/u1/balance", "accounts/u1/balance?byLot=true",
                 "accounts/u1/balance?eventId=0-1", "accounts/u1/events", "accounts/u1/lots",
                 "events/0-1", "transactions/T1", "transactions/T1/consumption",
@@ -95,6 +97,20 @@ import Testing
         }
     }
 
+    @Test(arguments: expectations)
+    func `has the App Store send its notification again`(expectation: Expectation) async throws {
+        try await onLoop { loop in
+            let app = try app(FailingStore(error: expectation.error, key: nil), loop, .noon)
+            let shop = StandInStore(authority: authority, now: { Timestamp.noon.milliseconds })
+            let body: JSON = ["signedPayload": .string(try shop.notification("TEST"))]
+            let path = "/v1/app-store/notifications"
+            let response = await app.respond(
+                to: HTTPRequest(method: "POST", target: path, path: path, body: body.bytes))
+            #expect(response.status == 503)
+            #expect(try JSON.parse(response.body)["code"] == "ledger_unavailable")
+        }
+    }
+
     private func request(_ target: String, key: String, method: String = "GET") -> HTTPRequest {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         return HTTPRequest(
@@ -123,10 +139,16 @@ import Testing
                 refunds: RefundService(
                     ledger: ledger, policy: { rules.policy }, clock: { now }, log: .none),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
+                intake: try NotificationIntake.test(
+                    store, authority, NotificationBell(), metrics, clock: { now }),
+                notifications: NotificationQueue(
+                    store: store, bell: NotificationBell(), clock: { now }),
                 keys: KeyRing(store: store, now: { EventLoop.now() }), metrics: metrics,
                 log: .none, clock: { now }, isReady: { false }))
     }
 }
+
+private let authority = StandInAuthority(now: Timestamp.noon.milliseconds / 1000)
 
 /// Knows at most one key, and fails at everything else.
 private struct FailingStore: EventStore, APIKeyStore, AttemptStore {
@@ -200,4 +222,50 @@ private struct FailingStore: EventStore, APIKeyStore, AttemptStore {
     ) throws(EventStoreError) -> Int { throw error }
 
     func revokeAPIKey(_: String, at _: Timestamp) throws(EventStoreError) -> Bool { throw error }
+}
+
+extension FailingStore: NotificationStore {
+    func record(_: ReceivedNotification) throws(EventStoreError) -> Bool { throw error }
+
+    func claimNotifications(
+        due _: Timestamp, leaseEnd _: Timestamp, limit _: Int
+    ) throws(EventStoreError) -> [KeptNotification] { throw error }
+
+    func end(
+        _: NotificationID, _: NotificationEnding, at _: Timestamp
+    ) throws(EventStoreError) { throw error }
+
+    func endUnclaimed(_: NotificationID, at _: Timestamp) throws(EventStoreError) -> Bool {
+        throw error
+    }
+
+    func postpone(
+        _: NotificationID, until _: Timestamp, detail _: String?
+    ) throws(EventStoreError) { throw error }
+
+    func retryDeadNotification(
+        _: NotificationID, at _: Timestamp
+    ) throws(EventStoreError) -> Bool { throw error }
+
+    func retryUnclaimedNotifications(
+        of _: AppAccountToken, at _: Timestamp
+    ) throws(EventStoreError) -> Int { throw error }
+
+    func notification(_: NotificationID) throws(EventStoreError) -> KeptNotification? {
+        throw error
+    }
+
+    func notifications(
+        in _: NotificationState, after _: Int64, limit _: Int
+    ) throws(EventStoreError) -> [KeptNotification] { throw error }
+
+    func notifications(
+        of _: TransactionID, limit _: Int
+    ) throws(EventStoreError) -> [KeptNotification] { throw error }
+
+    func forgetNotifications(
+        doneBefore _: Timestamp, limit _: Int
+    ) throws(EventStoreError) -> Int { throw error }
+
+    func owner(of _: AppAccountToken) throws(EventStoreError) -> AccountID? { throw error }
 }

@@ -64,20 +64,30 @@ import Testing
         for error in ReceiptShapeError.allCases { #expect(codes.contains(error.code)) }
     }
 
+    private static let signedDataErrors: [SignedDataError] = [
+        .malformed, .tooLarge, .unsupportedAlgorithm, .wrongChainLength, .malformedCertificate,
+        .certificateNotValidThen, .untrustedChain, .missingLeafMarker,
+        .missingIntermediateMarker, .notAnAuthority, .badSignature, .signedInTheFuture,
+        .malformedPayload(field: ""),
+    ]
+
     /// The codes of signed transactions and app receipts that aren't believed.
-    private static let untrusted: Set<String> = {
-        let transactions: [SignedDataError] = [
-            .malformed, .tooLarge, .unsupportedAlgorithm, .wrongChainLength, .malformedCertificate,
-            .certificateNotValidThen, .untrustedChain, .missingLeafMarker,
-            .missingIntermediateMarker, .notAnAuthority, .badSignature, .signedInTheFuture,
-            .malformedPayload(field: ""),
-        ]
-        return Set(transactions.map(\.code) + AppReceiptError.all.map(\.code))
+    private static let untrusted = Set(
+        signedDataErrors.map(\.code) + AppReceiptError.all.map(\.code))
+
+    /// The codes of notifications that aren't believed, and of the transactions in them.
+    private static let untrustedNotifications: Set<String> = {
+        let errors = signedDataErrors.flatMap {
+            [SignedNotificationError.notification($0), .transaction($0)]
+        }
+        return Set((errors + [.transactionMismatch]).map(\.code))
     }()
 
     @Test func `has every code of what was signed and isn't believed`() {
         #expect(Self.untrusted.count == 15)
         #expect(Self.untrusted.isSubset(of: codes(.submitReceipt, 422)))
+        #expect(Self.untrustedNotifications.count == 27)
+        #expect(Self.untrustedNotifications.isSubset(of: codes(.receiveNotification, 400)))
     }
 
     @Test func `has every outcome of a transaction, and no other`() {
@@ -107,7 +117,9 @@ import Testing
         #expect(named.subtracting(described) == anywhere)
         let shapes = ReceiptShapeError.allCases.map { "400 \($0.code)" }
         let unknown = described.subtracting(named).subtracting(shapes)
-        #expect(unknown == Set(Self.untrusted.map { "422 \($0)" }))
+        let untrusted =
+            Self.untrusted.map { "422 \($0)" } + Self.untrustedNotifications.map { "400 \($0)" }
+        #expect(unknown == Set(untrusted))
     }
 
     @Test func `tells of what may be answered to any request`() {

@@ -40,7 +40,7 @@ struct Notifications: Sendable {
     ) -> NotificationWorker {
         let (policy, rules) = (shared.options.policy, shared.options.rules)
         let actions = NotificationActions(
-            verification: verification,
+            store: store, verification: verification,
             owners: TokenOwners(store: store, clock: SystemClock.now), policy: { policy },
             granter: PurchaseGranter(
                 ledger: shared.ledger, policy: { policy }, clock: SystemClock.now,

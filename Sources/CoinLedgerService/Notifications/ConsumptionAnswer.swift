@@ -155,7 +155,7 @@ package struct ConsumptionAnswer: Sendable {
         let pause = min(
             NotificationProcessor.backoffMilliseconds(afterAttempt: kept.attempts),
             ConsumptionAnswer.pauseMillisecondsMax)
-        return .postpone(until: now.adding(pause), reason: reason)
+        return .postpone(until: min(now.adding(pause), deadline(of: kept)), reason: reason)
     }
 
     private func deadline(of kept: KeptNotification) -> Timestamp {

@@ -1,10 +1,11 @@
 import AppStore
 import Base
 package import CoinLedger
-import EventStore
+package import EventStore
 
 /// Does what one notification says, as often as it's told to: each action changes the ledger once.
 package struct NotificationActions: Sendable {
+    private let store: any EventStore
     private let verification: NotificationVerification
     private let owners: TokenOwners
     private let policy: @Sendable () -> PurchasePolicy
@@ -14,11 +15,12 @@ package struct NotificationActions: Sendable {
     private let clock: @Sendable () -> Timestamp
 
     package init(
-        verification: NotificationVerification, owners: TokenOwners,
+        store: any EventStore, verification: NotificationVerification, owners: TokenOwners,
         policy: @escaping @Sendable () -> PurchasePolicy, granter: PurchaseGranter,
         refunds: RefundService, consumption: ConsumptionAnswer,
         clock: @escaping @Sendable () -> Timestamp
     ) {
+        self.store = store
         self.verification = verification
         self.owners = owners
         self.policy = policy
@@ -69,7 +71,7 @@ package struct NotificationActions: Sendable {
                 return .dead("refund_percentage_missing")
             }
             return await refund(transaction, percentage, kept)
-        case .refundReversed: return await refund(transaction, 0, kept)
+        case .refundReversed: return await reverseRefund(transaction, kept)
         case .consumptionRequest: return await consumption.answer(kept, transaction)
         case .refundDeclined, .test: return .done("recorded")
         }
@@ -146,6 +148,31 @@ package struct NotificationActions: Sendable {
         }
     }
 
+    /// A purchase that nobody has is owed to its owner again, from whom it was withheld: the app has
+    /// been told to finish it, and doesn't post it any more.
+    private func reverseRefund(
+        _ transaction: StoreTransaction, _ kept: KeptNotification
+    ) async -> NotificationDecision {
+        let decision = await refund(transaction, 0, kept)
+        guard case .end(let ending) = decision,
+            [Outcome.remembered, Outcome.unchanged].contains(ending.outcome),
+            let notified = kept.received.transaction
+        else { return decision }
+        let key = PurchaseKey(
+            store: .appStore, environment: kept.received.environment, transactionID: notified.id)
+        do throws(EventStoreError) {
+            guard try await store.claims(on: [key]).granted[key] == nil else { return decision }
+        } catch {
+            return .ledgerUnavailable
+        }
+        return await grant(transaction)
+    }
+
+    private enum Outcome {
+        static let remembered = "refund_remembered"
+        static let unchanged = "unchanged"
+    }
+
     private func decision(
         _ result: RefundService.Result, _ percentage: Int64
     ) -> NotificationDecision {
@@ -157,8 +184,8 @@ package struct NotificationActions: Sendable {
             return .done(percentage > 0 ? "refunded" : "refund_reversed", detail)
         case .remembered(let event):
             detail.append("eventId", .string(event.description))
-            return .done("refund_remembered", detail)
-        case .unchanged: return .done("unchanged", detail)
+            return .done(Outcome.remembered, detail)
+        case .unchanged: return .done(Outcome.unchanged, detail)
         case .rejected(.balanceTooLarge): return .dead("balance_too_large", detail)
         case .rejected(.tooManyLots): return .dead("too_many_lots", detail)
         case .rejected: return .dead("refund_rejected", detail)

@@ -88,11 +88,10 @@ package actor NotificationProcessor {
     private func add(_ kept: KeptNotification) {
         guard underWay.insert(kept.id).inserted else { return }
         let subject = kept.subject
-        guard waiting[subject] == nil else {
-            let index = waiting[subject]?.firstIndex {
-                kept.received.signedAt < $0.received.signedAt
-            }
-            waiting[subject]?.insert(kept, at: index ?? waiting[subject]?.endIndex ?? 0)
+        if var queue = waiting[subject] {
+            let index = queue.firstIndex { kept.received.signedAt < $0.received.signedAt }
+            queue.insert(kept, at: index ?? queue.endIndex)
+            waiting[subject] = queue
             return
         }
         waiting[subject] = [kept]

@@ -53,6 +53,22 @@ extension ReceiptService {
     }
 }
 
+extension NotificationIntake {
+    /// One that takes what `authority` signs for the stand-in's app.
+    static func test(
+        _ store: any NotificationStore, _ authority: StandInAuthority, _ bell: NotificationBell,
+        _ metrics: Metrics, clock: @escaping @Sendable () -> Timestamp
+    ) throws -> NotificationIntake {
+        let roots = try RootCertificates(files: [authority.root.der], allowPrivate: true)
+        return NotificationIntake(
+            verification: NotificationVerification(
+                verifier: SignedTransactionVerifier(roots: roots),
+                workers: WorkerPool(threads: 1, jobsMax: 100)),
+            store: store, apps: NotifiedApps(bundleIDs: { ["com.nonchalant"] }, appIDs: []),
+            bell: bell, clock: clock, telemetry: NotificationTelemetry(metrics), log: .none)
+    }
+}
+
 /// Keys in memory.
 struct FixedKeys: APIKeyStore {
     let keys: [APIKey]

@@ -1,3 +1,4 @@
+import AppStoreStandIn
 import Base
 import CoinLedger
 import CoinLedgerServer
@@ -15,6 +16,8 @@ import Testing
 final class TestApp: Sendable {
     let app: CoinLedgerApp
     let ledger: Ledger
+    let shop: StandInStore
+    let store: InMemoryEventStore
     private let time = Lock<Timestamp>(.noon)
     private let keys: [APIScope: String]
     private let allKey: String
@@ -25,6 +28,7 @@ final class TestApp: Sendable {
 
     private init(_ loop: EventLoop) throws {
         let store = InMemoryEventStore(laneCount: 2)
+        self.store = store
         let metrics = Metrics()
         let writers = WriterTelemetry(metrics)
         let rules = try CommandRules.test()
@@ -41,6 +45,8 @@ final class TestApp: Sendable {
                 lane: lane, store: store, executor: loop, telemetry: writers, log: .none,
                 pause: { _ in })
         }
+        shop = StandInStore(authority: TestApp.authority, now: { clock().milliseconds })
+        let bell = NotificationBell()
         app = CoinLedgerApp(
             .init(
                 ledger: ledger,
@@ -50,11 +56,16 @@ final class TestApp: Sendable {
                 refunds: RefundService(
                     ledger: ledger, policy: { rules.policy }, clock: clock, log: .none),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
+                intake: try NotificationIntake.test(
+                    store, TestApp.authority, bell, metrics, clock: clock),
+                notifications: NotificationQueue(store: store, bell: bell, clock: clock),
                 keys: KeyRing(
                     store: FixedKeys(keys: made.map(\.1.key) + [all.key]),
                     now: { EventLoop.now() }),
                 metrics: metrics, log: .none, clock: clock, isReady: { true }))
     }
+
+    private static let authority = StandInAuthority(now: Timestamp.noon.milliseconds / 1000)
 
     private static let contract = OpenAPIContract(
         (try? JSON.parse(OpenAPIDocument.bytes)) ?? .null)
