@@ -140,17 +140,10 @@ let package = Package(
         tests(
             "LedgerTests",
             [
-<<<<<<< HEAD
                 "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CoinLedger",
                 "CoinLedgerService", "EventLoop", "EventStore", "InMemoryEventStore",
                 "LedgerSchema", "LedgerTestSupport", "Postgres", "PostgresEventStore",
                 "PrivatePostgres", "Telemetry", "TestSupport",
-=======
-                "AppStore", "AppStoreConnection", "Base", "CoinLedger", "CoinLedgerService",
-                "EventLoop", "EventStore", "InMemoryEventStore", "LedgerSchema",
-                "LedgerTestSupport", "Postgres", "PostgresEventStore", "PrivatePostgres",
-                "Telemetry", "TestSupport",
->>>>>>> issue4
             ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
         tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
