@@ -52,6 +52,8 @@ package struct ProblemCode: Hashable, Sendable {
     package static let malformedPurchase = ProblemCode("malformed_purchase", 422)
     package static let balanceTooLarge = ProblemCode("balance_too_large", 422)
     package static let rejectedByStore = ProblemCode("rejected_by_store", 422)
+    package static let ownerUnknown = ProblemCode("owner_unknown", 422)
+    package static let storeRefused = ProblemCode("store_refused", 422)
     package static let certificateRevoked = ProblemCode("certificate_revoked", 422)
 
     // What is known of coins.
@@ -68,6 +70,7 @@ package struct ProblemCode: Hashable, Sendable {
     package static let spendNotFound = ProblemCode("spend_not_found", 404)
     package static let holdNotFound = ProblemCode("hold_not_found", 404)
     package static let transactionNotFound = ProblemCode("transaction_not_found", 404)
+    package static let orderNotFound = ProblemCode("order_not_found", 404)
 
     // What is known of notifications.
     package static let notificationNotFound = ProblemCode("notification_not_found", 404)
@@ -76,6 +79,9 @@ package struct ProblemCode: Hashable, Sendable {
     // What the service can't do now.
     package static let internalError = ProblemCode("internal_error", 500, retryable: true)
     package static let storeUnavailable = ProblemCode("store_unavailable", 503, retryable: true)
+    package static let storeUnauthorized = ProblemCode("store_unauthorized", 503)
+    package static let appStoreAPINotConfigured =
+        ProblemCode("app_store_api_not_configured", 503)
     package static let revocationUnknown = ProblemCode("revocation_unknown", 503, retryable: true)
     package static let ledgerUnavailable = ProblemCode("ledger_unavailable", 503, retryable: true)
     package static let overloaded = ProblemCode("overloaded", 503, retryable: true)
@@ -93,5 +99,6 @@ package struct ProblemCode: Hashable, Sendable {
         tooManyHolds, unknownStamp, tooManyLots, captureTooLarge, eventNotFound, spendNotFound,
         holdNotFound, transactionNotFound, notificationNotFound, notificationNotDead,
         internalError, storeUnavailable, revocationUnknown, ledgerUnavailable, overloaded,
+        ownerUnknown, storeRefused, orderNotFound, storeUnauthorized, appStoreAPINotConfigured,
     ]
 }

@@ -18,6 +18,9 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     case event
     case transaction
     case consumption
+    case redeliver
+    case order
+    case supportPurchases
     case refund
     case receiveNotification
     case notifications
@@ -31,11 +34,12 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
     package var method: String {
         switch self {
         case .submitReceipt, .spend, .grant, .reverseSpend, .adjust, .hold, .captureHold,
-            .releaseHold, .batch, .refund, .receiveNotification, .retryNotification:
+            .releaseHold, .batch, .redeliver, .refund, .receiveNotification, .retryNotification:
             "POST"
         case .linkAppAccountToken, .recordConsent: "PUT"
         case .consent, .balance, .accountEvents, .accountLots, .event, .transaction, .consumption,
-            .notifications, .notification, .alive, .ready, .metrics, .openAPI:
+            .order, .supportPurchases, .notifications, .notification, .alive, .ready, .metrics,
+            .openAPI:
             "GET"
         }
     }
@@ -60,6 +64,9 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .event: "/v1/events/{eventId}"
         case .transaction: "/v1/transactions/{transactionId}"
         case .consumption: "/v1/transactions/{transactionId}/consumption"
+        case .redeliver: "/v1/transactions/{transactionId}/redelivery"
+        case .order: "/v1/orders/{orderId}"
+        case .supportPurchases: "/v1/support/purchases"
         case .refund: "/v1/refunds"
         case .receiveNotification, .notifications: "/v1/app-store/notifications"
         case .notification: "/v1/app-store/notifications/{notificationUuid}"
@@ -80,10 +87,12 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .accountEvents: ["type", "from", "until", "after", "limit"]
         case .accountLots: ["openOnly", "after", "limit"]
         case .transaction, .consumption: ["environment"]
+        case .supportPurchases:
+            ["transactionId", "orderId", "accountId", "productId", "date", "zone"]
         case .notifications: ["state", "after", "limit"]
-        case .submitReceipt, .linkAppAccountToken, .recordConsent, .consent, .event, .refund,
-            .receiveNotification, .notification, .retryNotification, .alive, .ready, .metrics,
-            .openAPI:
+        case .submitReceipt, .linkAppAccountToken, .recordConsent, .consent, .event, .redeliver,
+            .order, .refund, .receiveNotification, .notification, .retryNotification, .alive,
+            .ready, .metrics, .openAPI:
             []
         }
     }
@@ -97,8 +106,8 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
         case .receiveNotification, .alive, .ready, .metrics, .openAPI: false
         case .submitReceipt, .spend, .balance, .grant, .reverseSpend, .adjust, .hold, .captureHold,
             .releaseHold, .batch, .linkAppAccountToken, .recordConsent, .consent, .accountEvents,
-            .accountLots, .event, .transaction, .consumption, .refund, .notifications,
-            .notification, .retryNotification:
+            .accountLots, .event, .transaction, .consumption, .redeliver, .order, .supportPurchases,
+            .refund, .notifications, .notification, .retryNotification:
             true
         }
     }

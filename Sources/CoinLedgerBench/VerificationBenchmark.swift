@@ -3,7 +3,7 @@ import AppStoreStandIn
 import Base
 import Glibc
 
-/// What verifying a signed transaction costs one core.
+/// What verifying a signed transaction or an app receipt costs one core.
 struct VerificationBenchmark {
     private let bench: Workbench
 
@@ -11,7 +11,7 @@ struct VerificationBenchmark {
 
     func run() throws -> [Figure] {
         let roots = try RootCertificates(
-            files: [Array(bench.authority.root.pem.utf8)], allowPrivate: true)
+            files: [Array(bench.authority.rootsPEM.utf8)], allowPrivate: true)
         var purchases = SignedPurchases(bench.authority, firstID: 1)
         let jws = purchases.next()
         let now = Int64(time(nil)) * 1000
@@ -28,8 +28,23 @@ struct VerificationBenchmark {
         return [
             Figure("verify.cached", cached, "µs"),
             Figure("verify.uncached", uncached, "µs"),
+            Figure("verify.receipt", try receipt(purchases: 1, roots), "µs"),
+            Figure("verify.receipt187", try receipt(purchases: 187, roots), "µs"),
             Figure("openssl.verify", 1_000_000 / perSecond, "µs"),
         ]
+    }
+
+    private func receipt(purchases: Int, _ roots: RootCertificates) throws -> Double {
+        let now = Int64(time(nil)) * 1000
+        let store = StandInStore(authority: bench.authority, now: { now })
+        for _ in 0..<purchases {
+            _ = try store.purchase(StandInPurchase(productID: Workbench.productID))
+        }
+        guard let bytes = Base64.decode(store.receipt()) else {
+            throw BenchmarkError("the receipt isn't base64")
+        }
+        let verifier = AppReceiptVerifier(roots: roots)
+        return try microseconds(repeats: 500) { _ = try verifier.verify(bytes, now: now) }
     }
 
     private func microseconds(repeats: Int, _ body: () throws -> Void) throws -> Double {

@@ -20,6 +20,9 @@ package final class CoinLedgerApp: Sendable {
         package let refunds: RefundService
         package let history: AccountHistory
         package let purchases: PurchaseReader
+        package let redeliveries: RedeliveryService
+        package let orders: OrderService
+        package let support: SupportReader
         package let intake: NotificationIntake
         package let notifications: NotificationQueue
         package let keys: KeyRing
@@ -32,8 +35,10 @@ package final class CoinLedgerApp: Sendable {
         package init(
             ledger: Ledger, receipts: ReceiptService, balances: BalanceReader,
             rules: @escaping @Sendable () -> CommandRules, refunds: RefundService,
-            history: AccountHistory, purchases: PurchaseReader, intake: NotificationIntake,
-            notifications: NotificationQueue, keys: KeyRing, metrics: Metrics, log: Log,
+            history: AccountHistory, purchases: PurchaseReader,
+            redeliveries: RedeliveryService, orders: OrderService, support: SupportReader,
+            intake: NotificationIntake, notifications: NotificationQueue, keys: KeyRing,
+            metrics: Metrics, log: Log,
             clock: @escaping @Sendable () -> Timestamp,
             isReady: @escaping @Sendable () async -> Bool
         ) {
@@ -44,6 +49,9 @@ package final class CoinLedgerApp: Sendable {
             self.refunds = refunds
             self.history = history
             self.purchases = purchases
+            self.redeliveries = redeliveries
+            self.orders = orders
+            self.support = support
             self.intake = intake
             self.notifications = notifications
             self.keys = keys
@@ -126,6 +134,15 @@ package final class CoinLedgerApp: Sendable {
         case .event: return try await event(try await id(segments, request))
         case .transaction: return try await transaction(try await id(segments, request), query)
         case .consumption: return try await consumption(try await id(segments, request), query)
+        case .redeliver:
+            try await authorize(request, .support)
+            return try await redeliver(segments.first, request)
+        case .order:
+            try await authorize(request, .support)
+            return try await order(segments.first)
+        case .supportPurchases:
+            try await authorize(request, .support)
+            return try await supportPurchases(query)
         case .refund:
             try await authorize(request, .store)
             return try await refund(request)

@@ -53,12 +53,7 @@ extension CoinLedgerApp {
             guard let stored = try await services.ledger.store.event(id) else {
                 return HTTPResponse(unknown)
             }
-            var object = JSONObject()
-            if stored.account != .unclaimed {
-                object.append("accountId", .string(stored.account.text))
-            }
-            for member in try stored.json().members { object.append(member.name, member.value) }
-            return HTTPResponse(status: 200, json: .object(object))
+            return HTTPResponse(status: 200, json: .object(try stored.named()))
         } catch {
             throw InvalidRequest(error.problem)
         }
@@ -87,6 +82,14 @@ extension EventFilter {
 }
 
 extension StoredEvent {
+    /// The event with the account that it's about, unless that is nobody's.
+    func named() throws(EventStoreError) -> JSONObject {
+        var object = JSONObject()
+        if account != .unclaimed { object.append("accountId", .string(account.text)) }
+        for member in try json().members { object.append(member.name, member.value) }
+        return object
+    }
+
     fileprivate func json() throws(EventStoreError) -> JSONObject {
         let data: JSON
         do throws(JSONError) {

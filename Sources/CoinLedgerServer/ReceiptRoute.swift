@@ -21,7 +21,7 @@ extension CoinLedgerApp {
 extension HTTPResponse {
     /// 201 if anything was granted; else the problem of the first purchase that wasn't granted
     /// before, or `already_granted` if all were.
-    fileprivate init(_ result: ReceiptResult) {
+    init(_ result: ReceiptResult) {
         var members: [JSONObject.Member] = [
             .init("accountId", .string(result.account.text)),
             .init("transactions", .array(result.transactions.map(\.json))),

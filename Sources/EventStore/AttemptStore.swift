@@ -7,7 +7,8 @@ package protocol AttemptStore: Sendable {
     /// attempts, `FailedPost.keptMax` are kept.
     func record(_ post: FailedPost) async throws(EventStoreError)
 
-    /// Up to `limit` attempts to have that transaction granted, the last ones first.
+    /// Up to `limit` attempts to have that transaction granted: those first that are more than a
+    /// claim, since anybody can claim anything, and of either kind the last ones first.
     func attempts(
         of transaction: TransactionID, limit: Int
     ) async throws(EventStoreError) -> [KeptAttempt]

@@ -36,7 +36,11 @@ extension InMemoryEventStore: AttemptStore {
     package func attempts(
         of transaction: TransactionID, limit: Int
     ) throws(EventStoreError) -> [KeptAttempt] {
-        latest(limit) { $0.purchase?.transactionID == transaction }
+        let proven = latest(limit) {
+            $0.purchase?.transactionID == transaction && !$0.isClaimed
+        }
+        let claimed = latest(limit) { $0.purchase?.transactionID == transaction && $0.isClaimed }
+        return Array((proven + claimed).prefix(limit))
     }
 
     package func attempts(

@@ -109,7 +109,7 @@ extension Statements {
         """
         SELECT \(attemptColumns) FROM coinledger.purchase_attempts
         WHERE transaction_id = $1
-        ORDER BY last_at DESC, account, code, subject LIMIT $2
+        ORDER BY is_claimed, last_at DESC, account, code, subject LIMIT $2
         """)
 
     static let accountAttempts = PostgresStatement(

@@ -40,14 +40,15 @@ import Testing
     }
 
     private func checker(
-        _ script: Script, _ mode: RevocationConfiguration.Mode = .hard, url: String? = "http://a"
+        _ script: Script, _ mode: RevocationConfiguration.Mode = .hard,
+        url: String? = "http://a", now: Int64 = noon
     ) -> RevocationChecker {
         RevocationChecker(
             configuration: RevocationConfiguration(mode: mode, url: url), roots: roots,
             clock: RetryClock(
                 now: { script.time.withLock { $0 } }, sleep: { _ in },
                 random: { $0.lowerBound }),
-            now: { noon / 1000 },
+            now: { now / 1000 },
             send: { (request) async throws(HTTPClientError) in
                 try script.answer(request).get()
             })
@@ -105,6 +106,13 @@ import Testing
         // One of the two questions is asked twice.
         #expect(await checker(script).status(of: path) == .good)
         #expect(script.count == 3)
+    }
+
+    @Test func `doesn't ask about certificates that have expired`() async {
+        let script = Script()
+        let later = noon + 400_000_000_000
+        #expect(await checker(script, now: later).status(of: path) == .good)
+        #expect(script.count == 0)
     }
 
     @Test func `can't ask where no place is named`() async {

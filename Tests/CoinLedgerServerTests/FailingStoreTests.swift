@@ -38,7 +38,9 @@ import Testing
                 "app-store/notifications/00000000-0000-4000-8000-00000000000a",
                 "accounts/u1/balance", "accounts/u1/balance?byLot=true",
                 "accounts/u1/balance?eventId=0-1", "accounts/u1/events", "accounts/u1/lots",
-                "events/0-1", "transactions/T1", "transactions/T1/consumption",
+                "accounts/u1/consent", "events/0-1", "transactions/T1",
+                "transactions/T1/consumption", "support/purchases?transactionId=T1",
+                "support/purchases?accountId=u1&date=2026-11-30&zone=UTC",
             ] {
                 let response = await app.respond(to: request("/v1/\(path)", key: made.text))
                 #expect(response.status == expectation.status)
@@ -122,29 +124,11 @@ import Testing
     private func app(
         _ store: FailingStore, _ loop: EventLoop, _ now: Timestamp
     ) throws -> CoinLedgerApp {
-        let metrics = Metrics()
-        let rules = try CommandRules.test()
-        let writers = WriterTelemetry(metrics)
-        let ledger = Ledger(store: store) { lane in
-            LedgerWriter(
-                lane: lane, store: store, executor: loop, telemetry: writers, log: .none,
-                pause: { _ in })
-        }
-        return CoinLedgerApp(
-            .init(
-                ledger: ledger,
-                receipts: try ReceiptService.test(ledger, store, metrics, clock: { now }),
-                balances: BalanceReader(store: store, executor: loop, clock: { now }),
-                rules: { rules },
-                refunds: RefundService(
-                    ledger: ledger, policy: { rules.policy }, clock: { now }, log: .none),
-                history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
-                intake: try NotificationIntake.test(
-                    store, authority, NotificationBell(), metrics, clock: { now }),
-                notifications: NotificationQueue(
-                    store: store, bell: NotificationBell(), clock: { now }),
-                keys: KeyRing(store: store, now: { EventLoop.now() }), metrics: metrics,
-                log: .none, clock: { now }, isReady: { false }))
+        CoinLedgerApp(
+            try .test(
+                store, trusting: authority, on: loop,
+                keys: KeyRing(store: store, now: { EventLoop.now() }),
+                isReady: false, clock: { now }))
     }
 }
 

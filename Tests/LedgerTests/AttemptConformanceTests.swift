@@ -6,14 +6,18 @@ import Testing
 
 @Suite struct `A kept attempt` {
     @Test(arguments: StoreKind.allCases)
-    func `is found by its transaction, the last one first`(kind: StoreKind) async throws {
+    func `is found by its transaction, the last one first, and claims after all`(kind: StoreKind)
+        async throws
+    {
         try await kind.withAttempts { store in
             try await store.record(post("u1", [.of("T1"), .of("T2", "not_consumable")]))
             try await store.record(post("u2", [.of("T1")], at: 1000))
+            try await store.record(
+                post("u3", [.of("T1", "bad_signature")], isClaimed: true, at: 2000))
             let found = try await store.attempts(of: "T1", limit: 10)
-            #expect(found.map(\.account) == ["u2", "u1"])
-            #expect(found.map(\.lastAt) == [.noon(plus: 1000), .noon])
-            let first = try #require(found.last)
+            #expect(found.map(\.account) == ["u2", "u1", "u3"])
+            #expect(found.map(\.lastAt) == [.noon(plus: 1000), .noon, .noon(plus: 2000)])
+            let first = found[1]
             #expect(first.refusal == .of("T1"))
             #expect(!first.isClaimed)
             #expect(first.receiptSHA256 == Array(repeating: 1, count: 32))

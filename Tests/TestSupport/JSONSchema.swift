@@ -115,6 +115,9 @@ private enum TextRule {
         case "^[A-Za-z0-9._:-]{1,64}$":
             return (1...64).contains(bytes.count)
                 && bytes.allSatisfy { isLetter($0) || isDigit($0) || "._:-".utf8.contains($0) }
+        case "^[0-9a-f]{64}$":
+            return bytes.count == 64
+                && bytes.allSatisfy { isDigit($0) || "abcdef".utf8.contains($0) }
         case "^[0-9]+-[0-9]+$":
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             return parts.count == 2

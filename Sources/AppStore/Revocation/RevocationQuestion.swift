@@ -38,15 +38,17 @@ package struct RevocationQuestion: Sendable {
         self.issuer = issuer
     }
 
-    /// What `answer` says, if it is one: signed by the issuer or whom it has charged with that,
-    /// under one of `roots`, and current.
-    ///
-    /// An authority may forget a certificate once it has expired; not to know it is no news then.
+    /// Whether there can be an answer: an authority may forget a certificate that has expired, and
+    /// nothing can be verified any more that an expired issuer signs.
     ///
     /// - Parameter now: seconds since 1970.
-    package func status(
-        in answer: [UInt8], roots: RootCertificates, now: Int64
-    ) -> RevocationStatus {
+    package func isAnswerable(at now: Int64) -> Bool {
+        certificate.validity?.contains(now) == true && issuer.validity?.contains(now) == true
+    }
+
+    /// What `answer` says, if it is one: signed by the issuer or whom it has charged with that,
+    /// under one of `roots`, and current by the system's clock.
+    package func status(in answer: [UInt8], roots: RootCertificates) -> RevocationStatus {
         guard answer.count <= RevocationQuestion.answerBytesMax else { return .unknown }
         defer { ERR_clear_error() }
         guard let response = unsafe verifiedResponse(answer, roots) else { return .unknown }
@@ -54,8 +56,6 @@ package struct RevocationQuestion: Sendable {
         switch unsafe status(in: response) {
         case V_OCSP_CERTSTATUS_GOOD: return .good
         case V_OCSP_CERTSTATUS_REVOKED: return .revoked
-        case V_OCSP_CERTSTATUS_UNKNOWN:
-            return certificate.validity.map { $0.upperBound <= now } == true ? .good : .unknown
         default: return .unknown
         }
     }

@@ -36,13 +36,15 @@ final class RequestLoop: Sendable {
         let ledger = shared.ledger.reading(from: store)
         let (policy, rules) = (options.policy, options.rules)
         let telemetry = ReceiptTelemetry(metrics)
+        let granter = PurchaseGranter(
+            ledger: ledger, policy: { policy }, clock: SystemClock.now, telemetry: telemetry,
+            log: log)
+        let lookup = shared.storeAPI.map { StoreLookup($0) }
         let app = CoinLedgerApp(
             .init(
                 ledger: ledger,
                 receipts: ReceiptService(
-                    granter: PurchaseGranter(
-                        ledger: ledger, policy: { policy }, clock: SystemClock.now,
-                        telemetry: telemetry, log: log),
+                    granter: granter,
                     attempts: AttemptRecorder(
                         store: store, keepsReceipts: options.keepsRejectedReceipts,
                         metrics: metrics, log: log),
@@ -53,6 +55,14 @@ final class RequestLoop: Sendable {
                 refunds: RefundService(
                     ledger: ledger, policy: { rules.policy }, clock: SystemClock.now, log: log),
                 history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
+                redeliveries: RedeliveryService(
+                    ledger: ledger, granter: granter,
+                    owners: TokenOwners(store: store, clock: SystemClock.now), store: lookup,
+                    verification: shared.verification, clock: SystemClock.now, log: log),
+                orders: OrderService(
+                    ledger: ledger, store: lookup, verification: shared.verification,
+                    clock: SystemClock.now, log: log),
+                support: SupportReader(store: store),
                 intake: shared.notifications.intake(options, store),
                 notifications: shared.notifications.queue(store),
                 keys: KeyRing(store: store, now: { EventLoop.now() }),

@@ -37,7 +37,7 @@ struct CommandPlanner: Sendable {
     let rules: CommandRules
     let now: Timestamp
 
-    private static let reasonBytes = 1...500
+    static let reasonBytes = 1...500
     static let amounts = 1...Coins.amountMax
 
     /// - Parameter spent: what was recorded of the spend that a reversal is about.

@@ -64,7 +64,12 @@ package struct ZoneRules: Hashable, Sendable {
     package func endOfDay(_ days: Int64, after time: Timestamp) -> Timestamp? {
         let seconds = time.milliseconds.flooredQuotient(by: 1000)
         let day = (seconds + offset(at: seconds)).flooredQuotient(by: 86_400)
-        let local = (day + days + 1) * 86_400
+        return midnight(ofDay: day + days + 1)
+    }
+
+    /// The midnight that begins a day, counted from 1970-01-01.
+    func midnight(ofDay day: Int64) -> Timestamp? {
+        let local = day * 86_400
         // The offset in force at the wanted instant: that of a first guess, but for a guess on the
         // other side of a change.
         let guess = local - offset(at: local - offset(at: local))

@@ -51,18 +51,24 @@ package final class AttemptRecorder: Sendable {
     }
 
     /// Keeps why nothing in a receipt could be looked at, as far as there is room.
+    ///
+    /// - Parameter claims: what the receipt says all the same.
     func keep(
-        _ error: ReceiptError, of receipt: String, for account: AccountID, at time: Timestamp
+        _ error: ReceiptError, of receipt: String, for account: AccountID, at time: Timestamp,
+        claims: () async -> [ClaimedTransaction]
     ) async {
         guard let code = error.attemptCode else { return }
-        let claimed = ClaimedTransaction(receipt).flatMap { AttemptedPurchase($0) }
-        let refusal = FailedPost.Refusal(code: code, purchase: claimed)
         guard mayWrite() else { return notKept.increment() }
         defer { writes.withLock { $0 -= 1 } }
+        let claimed = await claims().compactMap { AttemptedPurchase($0) }
+        let refusals =
+            claimed.isEmpty
+            ? [FailedPost.Refusal(code: code, purchase: nil)]
+            : claimed.map { FailedPost.Refusal(code: code, purchase: $0) }
         do throws(EventStoreError) {
             // A receipt that holds nothing was believed all the same.
             let isClaimed = error != .noTransaction
-            try await store.record(post([refusal], isClaimed, receipt, account, time))
+            try await store.record(post(refusals, isClaimed, receipt, account, time))
         } catch {
             notKept.increment()
             log.warning("attempt not kept", ["error": "\(error)"])

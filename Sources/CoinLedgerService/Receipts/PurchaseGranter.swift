@@ -28,15 +28,17 @@ package struct PurchaseGranter: Sendable {
 
     /// Grants every one of `transactions` to `account` that is worth coins and hasn't been granted.
     ///
+    /// - Parameter redelivery: why the support desk had them fetched; nil if it hadn't.
     /// - Throws: if the ledger didn't take them all; some of them may have been granted then.
     package func grant(
-        _ transactions: [StoreTransaction], to account: AccountID
+        _ transactions: [StoreTransaction], to account: AccountID, redelivery: Redelivery? = nil
     ) async throws(WriterError) -> ReceiptResult {
         let now = clock()
         let policy = policy()
         let judged = transactions.map { transaction in
             Result { () throws(PurchaseRefusalReason) in
-                try policy.grant(for: transaction, to: account, at: now)
+                try policy.grant(
+                    for: transaction, to: account, at: now, redelivery: redelivery)
             }
         }
         let grants = judged.compactMap { try? $0.get() }

@@ -23,7 +23,8 @@ package struct PurchasePolicy: Sendable {
     ///
     /// - Throws: the first reason for which `transaction` isn't worth anything to `account`.
     package func grant(
-        for transaction: StoreTransaction, to account: AccountID, at time: Timestamp
+        for transaction: StoreTransaction, to account: AccountID, at time: Timestamp,
+        redelivery: Redelivery? = nil
     ) throws(PurchaseRefusalReason) -> PurchaseGrant {
         guard catalogue.bundleIDs.contains(transaction.bundleID) else { throw .wrongApp }
         let environment = try environment(of: transaction, account)
@@ -38,7 +39,7 @@ package struct PurchasePolicy: Sendable {
                 of: purchase.productID, quantity: purchase.quantity, at: purchase.purchasedAt)
             return PurchaseGrant(
                 purchase: purchase, coins: coins, catalogueVersion: catalogue.version,
-                freeExpiresAt: freeExpiry?.expiry(of: time))
+                freeExpiresAt: freeExpiry?.expiry(of: time), redelivery: redelivery)
         } catch {
             switch error {
             case .unknownProduct: throw .unknownProduct

@@ -60,7 +60,9 @@ package struct ReceiptService: Sendable {
             guard !transactions.isEmpty else { throw .noTransaction }
             return transactions
         } catch {
-            await attempts.keep(error, of: receipt, for: account, at: now)
+            await attempts.keep(error, of: receipt, for: account, at: now) {
+                await verification.claims(in: receipt)
+            }
             throw error
         }
     }

@@ -77,6 +77,15 @@ package struct ReceiptVerification: Sendable {
         }
     }
 
+    /// What a receipt says that proved nothing; nothing where there is no time to read it again.
+    func claims(in text: String) async -> [ClaimedTransaction] {
+        do throws(WorkerPool.QueueFull) {
+            return try await workers.run { ClaimedTransaction.all(in: text) }
+        } catch {
+            return []
+        }
+    }
+
     private func ask(_ base64: String) async throws(ReceiptError) -> [StoreTransaction] {
         do throws(VerifyReceiptError) {
             return try await store.verify(receipt: base64).transactions

@@ -3,7 +3,9 @@ import AppStoreConnection
 import AppStoreStandIn
 import Base
 import CoinLedger
+import CoinLedgerServer
 import CoinLedgerService
+import EventLoop
 import EventStore
 import Telemetry
 
@@ -23,33 +25,65 @@ extension CommandRules {
     }
 }
 
-extension ReceiptService {
-    /// One that knows one product, and that no store answers.
+extension CoinLedgerApp.Services {
+    /// Services that know one product, and that no store answers but `lookup`.
     static func test(
-        _ ledger: Ledger, _ attempts: any AttemptStore, _ metrics: Metrics,
+        _ store: any SupportReader.Store, trusting authority: StandInAuthority,
+        on loop: EventLoop, keys: KeyRing, lookup: StoreLookup? = nil, isReady: Bool,
         clock: @escaping @Sendable () -> Timestamp
-    ) throws -> ReceiptService {
-        let authority = StandInAuthority(now: clock().milliseconds / 1000)
+    ) throws -> CoinLedgerApp.Services {
+        let metrics = Metrics()
+        let rules = try CommandRules.test()
+        let policy = PurchasePolicy(
+            catalogue: rules.catalogue, sandbox: .refuse, quantityMax: 1, freeExpiry: nil)
+        let writers = WriterTelemetry(metrics)
+        let ledger = Ledger(store: store) { lane in
+            LedgerWriter(
+                lane: lane, store: store, executor: loop, telemetry: writers, log: .none,
+                pause: { _ in })
+        }
+        let telemetry = ReceiptTelemetry(metrics)
+        let granter = PurchaseGranter(
+            ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none)
         let roots = try RootCertificates(
             files: [Array(authority.root.pem.utf8)], allowPrivate: true)
-        let policy = PurchasePolicy(
-            catalogue: try CommandRules.test().catalogue, sandbox: .refuse, quantityMax: 1,
-            freeExpiry: nil)
+        let verifier = SignedTransactionVerifier(roots: roots)
         let workers = WorkerPool(threads: 1, jobsMax: 1)
-        let telemetry = ReceiptTelemetry(metrics)
-        let verifier = VerifyReceiptClient(
+        let verification = ReceiptVerification(
+            verifier: verifier, receipts: AppReceiptVerifier(roots: roots), mode: .remote,
+            workers: workers, store: .silent(workers), telemetry: telemetry)
+        let bell = NotificationBell()
+        return CoinLedgerApp.Services(
+            ledger: ledger,
+            receipts: ReceiptService(
+                granter: granter,
+                attempts: AttemptRecorder(
+                    store: store, keepsReceipts: false, metrics: metrics, log: .none),
+                verification: verification, clock: clock, telemetry: telemetry, log: .none),
+            balances: BalanceReader(store: store, executor: loop, clock: clock),
+            rules: { rules },
+            refunds: RefundService(
+                ledger: ledger, policy: { rules.policy }, clock: clock, log: .none),
+            history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
+            redeliveries: RedeliveryService(
+                ledger: ledger, granter: granter, owners: TokenOwners(store: store, clock: clock),
+                store: lookup, verification: verification, clock: clock, log: .none),
+            orders: OrderService(
+                ledger: ledger, store: lookup, verification: verification, clock: clock,
+                log: .none),
+            support: SupportReader(store: store),
+            intake: try .test(store, authority, bell, metrics, clock: clock),
+            notifications: NotificationQueue(store: store, bell: bell, clock: clock),
+            keys: keys, metrics: metrics, log: .none, clock: clock, isReady: { isReady })
+    }
+}
+
+extension VerifyReceiptClient {
+    /// One that no store answers.
+    fileprivate static func silent(_ workers: WorkerPool) -> VerifyReceiptClient {
+        VerifyReceiptClient(
             send: { (_) async throws(HTTPClientError) in throw .timedOut }, pool: workers,
             configuration: VerifyReceiptConfiguration(), clock: .system)
-        return ReceiptService(
-            granter: PurchaseGranter(
-                ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none),
-            attempts: AttemptRecorder(
-                store: attempts, keepsReceipts: false, metrics: metrics, log: .none),
-            verification: ReceiptVerification(
-                verifier: SignedTransactionVerifier(roots: roots),
-                receipts: AppReceiptVerifier(roots: roots), mode: .remote, workers: workers,
-                store: verifier, telemetry: telemetry),
-            clock: clock, telemetry: telemetry, log: .none)
     }
 }
 

@@ -17,21 +17,19 @@ final class TestApp: Sendable {
     let app: CoinLedgerApp
     let ledger: Ledger
     let shop: StandInStore
-    let store: InMemoryEventStore
+    let store = InMemoryEventStore(laneCount: 2)
     private let time = Lock<Timestamp>(.noon)
     private let keys: [APIScope: String]
     private let allKey: String
 
-    static func run(_ body: @escaping @Sendable (TestApp) async throws -> Void) async throws {
-        try await onLoop { loop in try await body(TestApp(loop)) }
+    /// - Parameter lookup: what the App Store Server API answers; nil if there is no key for it.
+    static func run(
+        lookup: StoreLookup? = nil, _ body: @escaping @Sendable (TestApp) async throws -> Void
+    ) async throws {
+        try await onLoop { loop in try await body(TestApp(loop, lookup)) }
     }
 
-    private init(_ loop: EventLoop) throws {
-        let store = InMemoryEventStore(laneCount: 2)
-        self.store = store
-        let metrics = Metrics()
-        let writers = WriterTelemetry(metrics)
-        let rules = try CommandRules.test()
+    private init(_ loop: EventLoop, _ lookup: StoreLookup?) throws {
         let time = self.time
         let clock: @Sendable () -> Timestamp = { time.withLock { $0 } }
         let made = APIScope.allCases.map { scope in
@@ -40,29 +38,14 @@ final class TestApp: Sendable {
         let all = APIKeyText.make(name: "all", scopes: APIScope.allCases, at: .noon)
         keys = Dictionary(uniqueKeysWithValues: made.map { ($0.0, $0.1.text) })
         allKey = all.text
-        ledger = Ledger(store: store) { lane in
-            LedgerWriter(
-                lane: lane, store: store, executor: loop, telemetry: writers, log: .none,
-                pause: { _ in })
-        }
+        let services = try CoinLedgerApp.Services.test(
+            store, trusting: TestApp.authority, on: loop,
+            keys: KeyRing(
+                store: FixedKeys(keys: made.map(\.1.key) + [all.key]), now: { EventLoop.now() }),
+            lookup: lookup, isReady: true, clock: clock)
+        ledger = services.ledger
+        app = CoinLedgerApp(services)
         shop = StandInStore(authority: TestApp.authority, now: { clock().milliseconds })
-        let bell = NotificationBell()
-        app = CoinLedgerApp(
-            .init(
-                ledger: ledger,
-                receipts: try ReceiptService.test(ledger, store, metrics, clock: clock),
-                balances: BalanceReader(store: store, executor: loop, clock: clock),
-                rules: { rules },
-                refunds: RefundService(
-                    ledger: ledger, policy: { rules.policy }, clock: clock, log: .none),
-                history: AccountHistory(store: store), purchases: PurchaseReader(store: store),
-                intake: try NotificationIntake.test(
-                    store, TestApp.authority, bell, metrics, clock: clock),
-                notifications: NotificationQueue(store: store, bell: bell, clock: clock),
-                keys: KeyRing(
-                    store: FixedKeys(keys: made.map(\.1.key) + [all.key]),
-                    now: { EventLoop.now() }),
-                metrics: metrics, log: .none, clock: clock, isReady: { true }))
     }
 
     private static let authority = StandInAuthority(now: Timestamp.noon.milliseconds / 1000)
@@ -122,8 +105,12 @@ final class TestApp: Sendable {
     }
 
     /// Grants a purchase of 990 thousandths of a dollar to u1.
-    func buy(_ id: TransactionID, paid: Coins = 100, free: Coins = 0) async throws {
-        let grant = Command.grant(id, to: "u1", paid: paid, free: free)
+    func buy(
+        _ id: TransactionID, paid: Coins = 100, free: Coins = 0,
+        environment: Environment = .production
+    ) async throws {
+        let grant = Command.grant(
+            id, to: "u1", paid: paid, free: free, environment: environment)
         let command = Command(
             id: .random(), account: "u1", time: time.withLock { $0 }, action: grant.action)
         let outcomes = try await ledger.submit([command], of: "u1")

@@ -15,6 +15,8 @@ struct World: Sendable {
     /// What is asked in place of the shop about app receipts.
     private let verifierURL: String?
     private let environment: [String: String]
+    /// Whether services have the key for the shop's Server API.
+    private let hasStoreAPI: Bool
 
     static let catalogue = """
         {"version": "test-1", "bundleIds": ["com.nonchalant"], "products": [
@@ -31,12 +33,14 @@ struct World: Sendable {
     /// `with`, on a thread that nobody else needs.
     static func run(
         services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
+        storeAPI: Bool = false,
         roots: @escaping @Sendable (Shop) -> String = { $0.store.authority.rootsPEM },
         _ body: @escaping @Sendable (World) throws -> Void
     ) async throws {
         try await blocking {
             try with(
-                services: count, options: options, environment: environment, roots: roots, body)
+                services: count, options: options, environment: environment, storeAPI: storeAPI,
+                roots: roots, body)
         }
     }
 
@@ -44,7 +48,8 @@ struct World: Sendable {
     /// that they stop as they should and leave a ledger in which everything adds up.
     static func with(
         services count: Int = 1, options: [String] = [], environment: [String: String] = [:],
-        shop makeShop: () throws -> Shop = { try Shop() }, verifierURL: String? = nil,
+        storeAPI: Bool = false, shop makeShop: () throws -> Shop = { try Shop() },
+        verifierURL: String? = nil,
         ledger makeLedger: () throws -> LedgerDatabase = LedgerDatabase.create,
         roots: (Shop) -> String = { $0.store.authority.rootsPEM },
         _ body: (World) throws -> Void
@@ -57,16 +62,17 @@ struct World: Sendable {
         }
         try write(catalogue, to: folder.path + "/catalogue.json")
         try write(roots(shop), to: folder.path + "/root.pem")
+        try write(shop.store.apiKey.key.pem, to: folder.path + "/api-key.p8")
         let ledger = try makeLedger()
         var world = World(
             shop: shop, ledger: ledger, folder: folder, services: [], options: options,
-            verifierURL: verifierURL, environment: environment)
+            verifierURL: verifierURL, environment: environment, hasStoreAPI: storeAPI)
         var services: [ServiceProcess] = []
         defer { for service in services where service.isRunning { service.kill() } }
         for _ in 0..<count { services.append(try world.startService()) }
         world = World(
             shop: shop, ledger: ledger, folder: folder, services: services, options: options,
-            verifierURL: verifierURL, environment: environment)
+            verifierURL: verifierURL, environment: environment, hasStoreAPI: storeAPI)
         try body(world)
         for service in services where service.isRunning {
             #expect(service.stop() == .code(0), "\(service.output.suffix(2000))")
@@ -82,7 +88,16 @@ struct World: Sendable {
             folder.path + "/root.pem", "--allow-private-root", "--verify-receipt-url",
             verifier + "/verifyReceipt", "--verify-receipt-sandbox-url",
             verifier + "/sandbox/verifyReceipt",
-        ] + options
+        ] + (hasStoreAPI ? storeAPIOptions : []) + options
+    }
+
+    private var storeAPIOptions: [String] {
+        let key = shop.store.apiKey
+        return [
+            "--app-store-key", folder.path + "/api-key.p8", "--app-store-key-id", key.keyID,
+            "--app-store-issuer-id", key.issuerID, "--app-store-api-url", shop.url,
+            "--app-store-api-sandbox-url", shop.url + "/sandbox",
+        ]
     }
 
     /// Starts one more service on the same database.
