@@ -33,7 +33,7 @@ extension World {
                 "SELECT count(*) FROM coinledger.store_notifications WHERE state = 'pending'")
             return pending == 0 ? true : nil
         }
-        #expect(isSettled == true)
+        #expect(isSettled == true, "\(services.map { $0.output.suffix(2000) })")
     }
 }
 
