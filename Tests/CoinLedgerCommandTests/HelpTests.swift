@@ -7,7 +7,9 @@ import Testing
 
     @Test func `exists for each of them`() {
         #expect(
-            Self.names.sorted() == ["audit", "demo", "dev", "expire", "keys", "migrate", "serve"])
+            Self.names.sorted() == [
+                "app-store", "audit", "demo", "dev", "expire", "keys", "migrate", "serve",
+            ])
     }
 
     @Test(arguments: CommandLineTool.subcommands)
