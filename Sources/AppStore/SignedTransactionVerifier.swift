@@ -27,9 +27,30 @@ package final class SignedTransactionVerifier: Sendable {
     package func verify(
         _ jws: String, now: Int64
     ) throws(SignedDataError) -> StoreTransaction {
-        guard let object = try verified(jws, now: now).object else {
-            throw .malformedPayload(field: "")
-        }
+        try transaction(try verified(CompactJWS(jws), now: now).object)
+    }
+
+    /// The same where that takes one signature and no chain; nil for a header that hasn't been
+    /// verified lately.
+    package func verifyIfKnown(
+        _ jws: String, now: Int64
+    ) throws(SignedDataError) -> StoreTransaction? {
+        let jws = try CompactJWS(jws)
+        let (object, instant) = try contents(of: jws, now: now)
+        guard let chain = headers.chain(Digest.sha256(jws.header), at: instant) else { return nil }
+        try check(jws, chain)
+        return try transaction(object)
+    }
+
+    /// The bytes of any signed payload, such as a notification's.
+    package func verifyPayload(_ jws: String, now: Int64) throws(SignedDataError) -> [UInt8] {
+        try verified(CompactJWS(jws), now: now).payload
+    }
+
+    private func transaction(
+        _ object: JSONObject?
+    ) throws(SignedDataError) -> StoreTransaction {
+        guard let object else { throw .malformedPayload(field: "") }
         do throws(InvalidStoreField) {
             return try StoreTransaction(signedPayload: object)
         } catch {
@@ -37,22 +58,11 @@ package final class SignedTransactionVerifier: Sendable {
         }
     }
 
-    /// The bytes of any signed payload, such as a notification's.
-    package func verifyPayload(_ jws: String, now: Int64) throws(SignedDataError) -> [UInt8] {
-        try verified(jws, now: now).payload
-    }
-
     private func verified(
-        _ text: String, now: Int64
+        _ jws: CompactJWS, now: Int64
     ) throws(SignedDataError) -> (payload: [UInt8], object: JSONObject?) {
-        let jws = try CompactJWS(text)
-        let object = (try? JSON.parse(jws.payload))?.object
-        let signedDate = try signedDate(object) ?? now
-        guard signedDate - now <= SignedTransactionVerifier.aheadMillisecondsMax else {
-            throw .signedInTheFuture
-        }
+        let (object, instant) = try contents(of: jws, now: now)
         let headerKey = Digest.sha256(jws.header)
-        let instant = signedDate / 1000
         if let chain = headers.chain(headerKey, at: instant) {
             try check(jws, chain)
         } else {
@@ -61,6 +71,18 @@ package final class SignedTransactionVerifier: Sendable {
             headers.insert(chain, headerKey)
         }
         return (jws.payload, object)
+    }
+
+    /// What is signed, if it's an object, and when it says it was: seconds since 1970.
+    private func contents(
+        of jws: CompactJWS, now: Int64
+    ) throws(SignedDataError) -> (object: JSONObject?, instant: Int64) {
+        let object = (try? JSON.parse(jws.payload))?.object
+        let signedDate = try signedDate(object) ?? now
+        guard signedDate - now <= SignedTransactionVerifier.aheadMillisecondsMax else {
+            throw .signedInTheFuture
+        }
+        return (object, signedDate / 1000)
     }
 
     private func check(_ jws: CompactJWS, _ chain: VerifiedChain) throws(SignedDataError) {

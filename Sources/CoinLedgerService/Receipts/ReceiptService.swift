@@ -1,6 +1,7 @@
 import AppStore
 package import CoinLedger
 import EventStore
+import Synchronization
 package import Telemetry
 
 /// Turns a submitted receipt into coins: verify, look up the worth, append.
@@ -11,6 +12,7 @@ package struct ReceiptService: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let telemetry: ReceiptTelemetry
     private let log: Log
+    private let underWay = UnderWay()
 
     /// A receipt with more purchases is handed to the writer in parts, so that it finds room.
     private static let commandsAtOnce = 256
@@ -35,7 +37,10 @@ package struct ReceiptService: Sendable {
     package func submit(
         _ receipt: String, for account: AccountID
     ) async throws(ReceiptError) -> ReceiptResult {
-        let transactions = try await verification.verify(receipt, now: clock())
+        let isAlone = underWay.begin()
+        defer { underWay.end() }
+        let transactions = try await verification.verify(
+            receipt, now: clock(), isAlone: isAlone)
         guard !transactions.isEmpty else { throw .noTransaction }
         return try await grant(transactions, to: account)
     }
@@ -126,6 +131,16 @@ package struct ReceiptService: Sendable {
                 "transaction.id": purchase.key.transactionID, "purchase.at": purchase.purchasedAt,
             ])
     }
+}
+
+/// Counts the receipts between their arrival and their answer, on all loops.
+private final class UnderWay: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// Whether it's the only one.
+    func begin() -> Bool { count.add(1, ordering: .relaxed).oldValue == 0 }
+
+    func end() { count.subtract(1, ordering: .relaxed) }
 }
 
 extension TransactionOutcome {

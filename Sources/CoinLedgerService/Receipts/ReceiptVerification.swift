@@ -6,13 +6,17 @@ import Telemetry
 
 /// Finds out which purchases a submitted text proves.
 ///
-/// A signed transaction is verified here, on threads of its own; an app receipt is sent to the
-/// store.
+/// A signed transaction is verified here, on threads of its own, or at once if it's the only receipt
+/// under way and under a known chain, since two changes of threads take longer than that; an app
+/// receipt is sent to the store.
 package struct ReceiptVerification: Sendable {
     private let verifier: SignedTransactionVerifier
     private let workers: WorkerPool
     private let store: VerifyReceiptClient
     private let telemetry: ReceiptTelemetry
+
+    /// Longer ones aren't looked at on the loop's thread.
+    private static let textBytesMaxAtOnce = 16 * 1024
 
     package init(
         verifier: SignedTransactionVerifier, workers: WorkerPool, store: VerifyReceiptClient,
@@ -29,14 +33,17 @@ package struct ReceiptVerification: Sendable {
         case appReceipt(base64: String)
     }
 
-    func verify(_ text: String, now: Timestamp) async throws(ReceiptError) -> [StoreTransaction] {
+    /// - Parameter isAlone: whether no other receipt is under way.
+    func verify(
+        _ text: String, now: Timestamp, isAlone: Bool
+    ) async throws(ReceiptError) -> [StoreTransaction] {
         let start = ContinuousClock.now
         func observe(_ kind: String) {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             telemetry.verificationSeconds.observe(kind, value: seconds)
         }
         do throws(ReceiptError) {
-            switch try await look(at: text, now) {
+            switch try await look(at: text, now, isAlone) {
             case .transaction(let transaction):
                 observe("signed_transaction")
                 return [transaction]
@@ -63,8 +70,15 @@ package struct ReceiptVerification: Sendable {
         }
     }
 
-    private func look(at text: String, _ now: Timestamp) async throws(ReceiptError) -> Found {
+    private func look(
+        at text: String, _ now: Timestamp, _ isAlone: Bool
+    ) async throws(ReceiptError) -> Found {
         let verifier = verifier
+        if isAlone, text.utf8.count <= ReceiptVerification.textBytesMaxAtOnce,
+            let found = try ReceiptVerification.lookIfKnown(at: text, now, verifier)
+        {
+            return found
+        }
         let result: Result<Found, ReceiptError>
         do throws(WorkerPool.QueueFull) {
             result = try await workers.run {
@@ -81,20 +95,44 @@ package struct ReceiptVerification: Sendable {
     private static func look(
         at text: String, _ now: Timestamp, _ verifier: SignedTransactionVerifier
     ) throws(ReceiptError) -> Found {
-        let receipt: SubmittedReceipt
+        switch try detect(text) {
+        case .appReceipt(let base64): .appReceipt(base64: base64)
+        case .signedTransaction(let jws):
+            .transaction(
+                try trusting { () throws(SignedDataError) in
+                    try verifier.verify(jws, now: now.milliseconds)
+                })
+        }
+    }
+
+    /// Nil for what would take long.
+    private static func lookIfKnown(
+        at text: String, _ now: Timestamp, _ verifier: SignedTransactionVerifier
+    ) throws(ReceiptError) -> Found? {
+        switch try detect(text) {
+        case .appReceipt(let base64): .appReceipt(base64: base64)
+        case .signedTransaction(let jws):
+            try trusting { () throws(SignedDataError) in
+                try verifier.verifyIfKnown(jws, now: now.milliseconds)
+            }.map(Found.transaction)
+        }
+    }
+
+    private static func detect(_ text: String) throws(ReceiptError) -> SubmittedReceipt {
         do throws(ReceiptShapeError) {
-            receipt = try SubmittedReceipt.detect(text)
+            return try SubmittedReceipt.detect(text)
         } catch {
             throw .wrongShape(code: error.code, message: error.message)
         }
-        switch receipt {
-        case .appReceipt(let base64): return .appReceipt(base64: base64)
-        case .signedTransaction(let jws):
-            do throws(SignedDataError) {
-                return .transaction(try verifier.verify(jws, now: now.milliseconds))
-            } catch {
-                throw .notTrusted(code: error.code, message: error.message)
-            }
+    }
+
+    private static func trusting<Value>(
+        _ verify: () throws(SignedDataError) -> Value
+    ) throws(ReceiptError) -> Value {
+        do throws(SignedDataError) {
+            return try verify()
+        } catch {
+            throw .notTrusted(code: error.code, message: error.message)
         }
     }
 }
