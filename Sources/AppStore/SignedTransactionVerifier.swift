@@ -38,26 +38,31 @@ package final class SignedTransactionVerifier: Sendable {
 
     /// The same, with its certificates.
     package func verified(_ jws: String, now: Int64) throws(SignedDataError) -> Verified {
-        let content = try content(of: jws, now: now)
-        guard let object = content.object else { throw .malformedPayload(field: "") }
-        do throws(InvalidStoreField) {
-            return Verified(
-                transaction: try StoreTransaction(signedPayload: object), path: content.path)
-        } catch {
-            throw .malformedPayload(field: error.field)
-        }
+        try verified(try content(of: CompactJWS(jws), now: now))
+    }
+
+    /// The same where that takes one signature and no chain; nil for a header that hasn't been
+    /// verified lately.
+    package func verifiedIfKnown(
+        _ jws: String, now: Int64
+    ) throws(SignedDataError) -> Verified? {
+        let jws = try CompactJWS(jws)
+        let (object, instant) = try contents(of: jws, now: now)
+        guard let chain = headers.chain(Digest.sha256(jws.header), at: instant) else { return nil }
+        try check(jws, chain)
+        return try verified(Content(payload: jws.payload, object: object, path: chain.path))
     }
 
     /// The bytes of any signed payload, such as a notification's.
     package func verifyPayload(_ jws: String, now: Int64) throws(SignedDataError) -> [UInt8] {
-        try content(of: jws, now: now).payload
+        try content(of: CompactJWS(jws), now: now).payload
     }
 
     /// The same, with its certificates.
     package func verifiedPayload(
         _ jws: String, now: Int64
     ) throws(SignedDataError) -> (payload: [UInt8], path: CertificatePath) {
-        let content = try content(of: jws, now: now)
+        let content = try content(of: CompactJWS(jws), now: now)
         return (content.payload, content.path)
     }
 
@@ -68,15 +73,19 @@ package final class SignedTransactionVerifier: Sendable {
         let path: CertificatePath
     }
 
-    private func content(of text: String, now: Int64) throws(SignedDataError) -> Content {
-        let jws = try CompactJWS(text)
-        let object = (try? JSON.parse(jws.payload))?.object
-        let signedDate = try signedDate(object) ?? now
-        guard signedDate - now <= SignedTransactionVerifier.aheadMillisecondsMax else {
-            throw .signedInTheFuture
+    private func verified(_ content: Content) throws(SignedDataError) -> Verified {
+        guard let object = content.object else { throw .malformedPayload(field: "") }
+        do throws(InvalidStoreField) {
+            return Verified(
+                transaction: try StoreTransaction(signedPayload: object), path: content.path)
+        } catch {
+            throw .malformedPayload(field: error.field)
         }
+    }
+
+    private func content(of jws: CompactJWS, now: Int64) throws(SignedDataError) -> Content {
+        let (object, instant) = try contents(of: jws, now: now)
         let headerKey = Digest.sha256(jws.header)
-        let instant = signedDate / 1000
         if let chain = headers.chain(headerKey, at: instant) {
             try check(jws, chain)
             return Content(payload: jws.payload, object: object, path: chain.path)
@@ -85,6 +94,18 @@ package final class SignedTransactionVerifier: Sendable {
         try check(jws, chain)
         headers.insert(chain, headerKey)
         return Content(payload: jws.payload, object: object, path: chain.path)
+    }
+
+    /// What is signed, if it's an object, and when it says it was: seconds since 1970.
+    private func contents(
+        of jws: CompactJWS, now: Int64
+    ) throws(SignedDataError) -> (object: JSONObject?, instant: Int64) {
+        let object = (try? JSON.parse(jws.payload))?.object
+        let signedDate = try signedDate(object) ?? now
+        guard signedDate - now <= SignedTransactionVerifier.aheadMillisecondsMax else {
+            throw .signedInTheFuture
+        }
+        return (object, signedDate / 1000)
     }
 
     private func check(_ jws: CompactJWS, _ chain: VerifiedChain) throws(SignedDataError) {

@@ -5,7 +5,7 @@ import PrivatePostgres
 /// Runs every measurement in rounds, ours and its peer one after the other, and reports medians.
 enum Benchmark {
     static let usage = """
-        coinledger-bench [--rounds N] [--seconds N] [--only TEXT] [--output FILE]
+        coinledger-bench [--rounds N] [--seconds N] [--only TEXT[,TEXT…]] [--output FILE]
 
         Measures the append path, purchases and balances over HTTP and the verification of
         signatures beside bare PostgreSQL and OpenSSL, on a private PostgreSQL with durable
@@ -33,7 +33,9 @@ enum Benchmark {
         defer { bench.tearDown() }
         Terminal.print(bench.conditions)
         var report = Report(output: options.output)
-        let measurements = try Measurement.all(bench).filter { $0.name.contains(options.only) }
+        let measurements = try Measurement.all(bench).filter { measurement in
+            options.only.isEmpty || options.only.contains { measurement.name.contains($0) }
+        }
         for round in 1...options.rounds {
             try bench.recycleLogSegments()
             for measurement in measurements {
@@ -52,7 +54,8 @@ enum Benchmark {
 struct BenchmarkOptions {
     var rounds = 3
     var seconds = 5
-    var only = ""
+    /// Parts of the names of what is to be measured; none for everything.
+    var only: [String] = []
     var output = "bench-results.jsonl"
 
     init?(_ arguments: [String]) {
@@ -62,7 +65,7 @@ struct BenchmarkOptions {
             switch name {
             case "--rounds": rounds = Int(value) ?? 0
             case "--seconds": seconds = Int(value) ?? 0
-            case "--only": only = value
+            case "--only": only = value.split(separator: ",").map(String.init)
             case "--output": output = value
             default: return nil
             }

@@ -22,7 +22,7 @@ extension AppendParameters {
             claims.append(
                 Claim(key: key, account: .unclaimed, event: event, from: batch.takenOver[key]))
         }
-        claims.sort { $0.key.order < $1.key.order }
+        claims.sort { $0.key.precedes($1.key) }
         return [
             .texts(claims.map(\.key.transactionID.text)),
             .texts(claims.map(\.key.environment.rawValue)),
@@ -54,8 +54,13 @@ extension AppendParameters {
 }
 
 extension PurchaseKey {
-    fileprivate var order: (String, String, String) {
-        (transactionID.text, environment.rawValue, store.rawValue)
+    fileprivate func precedes(_ other: PurchaseKey) -> Bool {
+        // Nearly always enough.
+        if transactionID != other.transactionID {
+            return transactionID.text < other.transactionID.text
+        }
+        return (environment.rawValue, store.rawValue)
+            < (other.environment.rawValue, other.store.rawValue)
     }
 }
 

@@ -36,6 +36,10 @@ package struct PostgresEventStore: EventStore {
         configuration.settings += [
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"),
             ("enable_bitmapscan", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"),
+            ("enable_sort", "off"),
+            // What's switched off is avoided at any price, for which the server would compile a
+            // query before running it.
+            ("jit", "off"),
         ]
         let readers = PostgresClient(
             configuration, connections: readerConnections, on: loop, log: log)

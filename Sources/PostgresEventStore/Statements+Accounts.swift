@@ -59,25 +59,43 @@ extension Statements {
         lots.campaign_id, lots.ticket_id
         """
 
+    /// The key has an account's open and closed lots apart.
+    private static func lotsOfAccount(
+        _ half: String, _ account: String, after number: String, limit: String
+    ) -> String {
+        """
+        SELECT \(lotColumns) FROM coinledger.lots
+        WHERE account = \(account) AND \(half) AND number > \(number) ORDER BY number LIMIT \(limit)
+        """
+    }
+
     static let accountLots = PostgresStatement(
         "account_lots",
         """
-        SELECT \(lotColumns) FROM coinledger.lots
-        WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3
+        (\(lotsOfAccount("is_open", "$1", after: "$2", limit: "$3")))
+        UNION ALL
+        (\(lotsOfAccount("NOT is_open", "$1", after: "$2", limit: "$3")))
+        ORDER BY number LIMIT $3
         """)
 
     static let openAccountLots = PostgresStatement(
         "open_account_lots",
-        """
-        SELECT \(lotColumns) FROM coinledger.lots
-        WHERE account = $1 AND number > $2 AND is_open ORDER BY number LIMIT $3
-        """)
+        lotsOfAccount("is_open", "$1", after: "$2", limit: "$3"))
 
+    /// The rest of one account's lots, then those of the accounts after it. By their numbers in both
+    /// cases, which never change, since a lot may be opened or closed between two pages.
     static let laneLots = PostgresStatement(
         "lane_lots",
         """
-        SELECT \(lotColumns) FROM coinledger.lots
-        WHERE lane = $1 AND (account, number) > ($2, $3) ORDER BY account, number LIMIT $4
+        (\(lotsOfAccount("is_open AND lane = $1", "$2", after: "$3", limit: "$4")))
+        UNION ALL
+        (\(lotsOfAccount("NOT is_open AND lane = $1", "$2", after: "$3", limit: "$4")))
+        UNION ALL
+        (
+            SELECT \(lotColumns) FROM coinledger.lots
+            WHERE lane = $1 AND account > $2 ORDER BY account, number LIMIT $4
+        )
+        ORDER BY account, number LIMIT $4
         """)
 
     static let lots = PostgresStatement(
@@ -85,9 +103,11 @@ extension Statements {
         """
         SELECT lots.*
         FROM unnest($1::text[], $2::bigint[]) AS wanted (account, number)
+        CROSS JOIN (VALUES (true), (false)) AS half (is_open)
         CROSS JOIN LATERAL (
             SELECT \(lotColumns) FROM coinledger.lots
-            WHERE lots.account = wanted.account AND lots.number = wanted.number
+            WHERE lots.account = wanted.account AND lots.is_open = half.is_open
+                AND lots.number = wanted.number
             OFFSET 0
         ) AS lots
         """)

@@ -25,6 +25,19 @@ import Testing
         #expect(try verifier.verifyPayload(jws, now: noon) == payload().bytes)
     }
 
+    @Test func `is verified quickly only under a header that was verified before`() throws {
+        let jws = authority.chain.sign(payload())
+        #expect(try verifier.verifiedIfKnown(jws, now: noon) == nil)
+        _ = try verifier.verify(jws, now: noon)
+        #expect(try verifier.verifiedIfKnown(jws, now: noon)?.transaction == expectedTransaction())
+        let forged = authority.chain.sign(payload()).split(separator: ".")
+        let other = authority.chain.sign("{}").split(separator: ".")
+        let mixed = [forged[0], forged[1], other[2]].joined(separator: ".")
+        #expect(throws: SignedDataError.badSignature) {
+            try verifier.verifiedIfKnown(mixed, now: noon)
+        }
+    }
+
     @Test(arguments: [
         (ChainFault.wrongLeafMarker, SignedDataError.missingLeafMarker),
         (.wrongIntermediateMarker, .missingIntermediateMarker),

@@ -58,8 +58,9 @@ import Testing
         (
             """
             INSERT INTO coinledger.lots
-            SELECT 'u1', 2, lane, position, environment, kind, coins, remaining, granted_at,
-                expires_at, price_milliunits, currency, value_out, source, store, transaction_id
+            SELECT 2, lane, position, coins, remaining, value_out, granted_at, expires_at,
+                price_milliunits, is_open, account, environment, kind, source, currency, store,
+                transaction_id
             FROM coinledger.lots WHERE account = 'u1'
             """, "lot 2 of u1: kept as"
         ),

@@ -1,6 +1,7 @@
 import AppStore
 package import CoinLedger
 import EventStore
+import Synchronization
 package import Telemetry
 
 /// Turns a submitted receipt into coins: verify, grant, keep what wasn't granted.
@@ -11,6 +12,7 @@ package struct ReceiptService: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let telemetry: ReceiptTelemetry
     private let log: Log
+    private let underWay = UnderWay()
 
     package init(
         granter: PurchaseGranter, attempts: AttemptRecorder, verification: ReceiptVerification,
@@ -30,8 +32,10 @@ package struct ReceiptService: Sendable {
     package func submit(
         _ receipt: String, for account: AccountID
     ) async throws(ReceiptError) -> ReceiptResult {
+        let isAlone = underWay.begin()
+        defer { underWay.end() }
         let now = clock()
-        let transactions = try await verified(receipt, account, now)
+        let transactions = try await verified(receipt, account, now, isAlone)
         let result: ReceiptResult
         do throws(WriterError) {
             result = try await granter.grant(transactions, to: account)
@@ -53,10 +57,11 @@ package struct ReceiptService: Sendable {
 
     /// The purchases in a receipt; at least one.
     private func verified(
-        _ receipt: String, _ account: AccountID, _ now: Timestamp
+        _ receipt: String, _ account: AccountID, _ now: Timestamp, _ isAlone: Bool
     ) async throws(ReceiptError) -> [StoreTransaction] {
         do throws(ReceiptError) {
-            let transactions = try await verification.verify(receipt, now: now)
+            let transactions = try await verification.verify(
+                receipt, now: now, isAlone: isAlone)
             guard !transactions.isEmpty else { throw .noTransaction }
             return transactions
         } catch {
@@ -80,4 +85,14 @@ package struct ReceiptService: Sendable {
                 ])
         }
     }
+}
+
+/// Counts the receipts of one loop between their arrival and their answer.
+private final class UnderWay: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// Whether it's the only one.
+    func begin() -> Bool { count.add(1, ordering: .relaxed).oldValue == 0 }
+
+    func end() { count.subtract(1, ordering: .relaxed) }
 }

@@ -6,8 +6,9 @@ import Telemetry
 
 /// Finds out which purchases a submitted text proves.
 ///
-/// A signed transaction is verified here, on threads of its own; so is an app receipt, unless the
-/// store is to be asked about it.
+/// A signed transaction is verified here, on threads of its own, or at once if it's the only receipt
+/// under way and under a known chain, since two changes of threads take longer than that. So is an
+/// app receipt, on threads only, unless the store is to be asked about it.
 package struct ReceiptVerification: Sendable {
     /// Who says whether an app receipt is genuine.
     package enum Mode: String, CaseIterable, Sendable {
@@ -26,6 +27,9 @@ package struct ReceiptVerification: Sendable {
     private let store: VerifyReceiptClient
     private let revocation: RevocationChecker?
     private let telemetry: ReceiptTelemetry
+
+    /// Longer ones aren't looked at on the loop's thread.
+    private static let textBytesMaxAtOnce = 16 * 1024
 
     /// - Parameter revocation: asked about the certificates of what was verified here; nobody is
     ///   if there's none.
@@ -50,14 +54,17 @@ package struct ReceiptVerification: Sendable {
         case unknown(base64: String, AppReceiptError?)
     }
 
-    func verify(_ text: String, now: Timestamp) async throws(ReceiptError) -> [StoreTransaction] {
+    /// - Parameter isAlone: whether no other receipt is under way on this loop.
+    func verify(
+        _ text: String, now: Timestamp, isAlone: Bool
+    ) async throws(ReceiptError) -> [StoreTransaction] {
         let start = ContinuousClock.now
         func observe(_ kind: String) {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             telemetry.verificationSeconds.observe(kind, value: seconds)
         }
         do throws(ReceiptError) {
-            switch try await look(at: text, now) {
+            switch try await look(at: text, now, isAlone) {
             case .transaction(let verified):
                 try await checkRevocation(verified.path)
                 observe("signed_transaction")
@@ -112,7 +119,14 @@ package struct ReceiptVerification: Sendable {
         }
     }
 
-    private func look(at text: String, _ now: Timestamp) async throws(ReceiptError) -> Found {
+    private func look(
+        at text: String, _ now: Timestamp, _ isAlone: Bool
+    ) async throws(ReceiptError) -> Found {
+        if isAlone, text.utf8.count <= ReceiptVerification.textBytesMaxAtOnce,
+            let verified = try verifiedIfKnown(text, now)
+        {
+            return .transaction(verified)
+        }
         let result: Result<Found, ReceiptError>
         do throws(WorkerPool.QueueFull) {
             result = try await workers.run { [self] in
@@ -125,20 +139,41 @@ package struct ReceiptVerification: Sendable {
     }
 
     private func found(in text: String, _ now: Timestamp) throws(ReceiptError) -> Found {
-        let receipt: SubmittedReceipt
+        switch try detect(text) {
+        case .appReceipt(let base64): try found(inReceipt: base64, now)
+        case .signedTransaction(let jws):
+            .transaction(
+                try trusting { () throws(SignedDataError) in
+                    try transactions.verified(jws, now: now.milliseconds)
+                })
+        }
+    }
+
+    /// Nil for what would take long.
+    private func verifiedIfKnown(
+        _ text: String, _ now: Timestamp
+    ) throws(ReceiptError) -> SignedTransactionVerifier.Verified? {
+        guard case .signedTransaction(let jws) = try detect(text) else { return nil }
+        return try trusting { () throws(SignedDataError) in
+            try transactions.verifiedIfKnown(jws, now: now.milliseconds)
+        }
+    }
+
+    private func detect(_ text: String) throws(ReceiptError) -> SubmittedReceipt {
         do throws(ReceiptShapeError) {
-            receipt = try SubmittedReceipt.detect(text)
+            return try SubmittedReceipt.detect(text)
         } catch {
             throw .wrongShape(code: error.code, message: error.message)
         }
-        switch receipt {
-        case .appReceipt(let base64): return try found(inReceipt: base64, now)
-        case .signedTransaction(let jws):
-            do throws(SignedDataError) {
-                return .transaction(try transactions.verified(jws, now: now.milliseconds))
-            } catch {
-                throw .notTrusted(code: error.code, message: error.message)
-            }
+    }
+
+    private func trusting<Value>(
+        _ verify: () throws(SignedDataError) -> Value
+    ) throws(ReceiptError) -> Value {
+        do throws(SignedDataError) {
+            return try verify()
+        } catch {
+            throw .notTrusted(code: error.code, message: error.message)
         }
     }
 

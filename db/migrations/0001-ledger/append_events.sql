@@ -9,7 +9,8 @@
 -- come sorted, so that two lanes take them in one order.
 --
 -- Plans are made once a session, perhaps while the tables are empty, and must be right for ever: a
--- look-up by key for each row, never a pass over a table or an index.
+-- look-up by key for each row, never a pass over a table or an index. Arrays are read by index, which
+-- costs a quarter less than `unnest` of as many.
 CREATE FUNCTION coinledger.append_events(
     p_lane bigint,
     p_expected_head bigint,
@@ -116,40 +117,32 @@ BEGIN
             INSERT INTO coinledger.purchases (
                 transaction_id, environment, store, account, lane, position
             )
-            SELECT claim.transaction_id, claim.environment, claim.store, claim.account, p_lane,
-                claim.position
-            FROM unnest(
-                p_claim_transaction_ids, p_claim_environments, p_claim_stores, p_claim_accounts,
-                p_claim_positions, p_claim_from_positions
-            ) AS claim (transaction_id, environment, store, account, position, from_position)
-            WHERE claim.from_position = 0;
+            SELECT p_claim_transaction_ids[i], p_claim_environments[i], p_claim_stores[i],
+                p_claim_accounts[i], p_lane, p_claim_positions[i]
+            FROM generate_series(1, cardinality(p_claim_transaction_ids)) AS i
+            WHERE p_claim_from_positions[i] = 0;
             GET DIAGNOSTICS written = ROW_COUNT;
         END IF;
 
         IF written < cardinality(p_claim_transaction_ids) THEN
             UPDATE coinledger.purchases
-            SET account = claim.account,
+            SET account = p_claim_accounts[i],
                 lane = p_lane,
-                position = claim.position
+                position = p_claim_positions[i]
             FROM (
-                SELECT taken_over.*
-                FROM unnest(
-                    p_claim_transaction_ids, p_claim_environments, p_claim_stores,
-                    p_claim_accounts, p_claim_positions, p_claim_from_lanes,
-                    p_claim_from_positions
-                ) AS taken_over (
-                    transaction_id, environment, store, account, position, from_lane,
-                    from_position
-                )
-                WHERE taken_over.from_position > 0
+                SELECT i, p_claim_transaction_ids[i] AS transaction_id,
+                    p_claim_environments[i] AS environment, p_claim_stores[i] AS store,
+                    '*' AS account
+                FROM generate_series(1, cardinality(p_claim_transaction_ids)) AS i
+                WHERE p_claim_from_positions[i] > 0
                 OFFSET 0
             ) AS claim
             WHERE purchases.transaction_id = claim.transaction_id
                 AND purchases.environment = claim.environment
                 AND purchases.store = claim.store
-                AND purchases.account = '*'
-                AND purchases.lane = claim.from_lane
-                AND purchases.position = claim.from_position;
+                AND purchases.account = claim.account
+                AND purchases.lane = p_claim_from_lanes[i]
+                AND purchases.position = p_claim_from_positions[i];
             GET DIAGNOSTICS changed = ROW_COUNT;
             IF written + changed <> cardinality(p_claim_transaction_ids) THEN
                 RAISE EXCEPTION USING
@@ -162,15 +155,14 @@ BEGIN
 
     IF cardinality(p_tokens) > 0 THEN
         INSERT INTO coinledger.app_account_tokens (token, account)
-        SELECT link.token, link.account
-        FROM unnest(p_tokens, p_token_accounts) AS link (token, account);
+        SELECT p_tokens[i], p_token_accounts[i]
+        FROM generate_series(1, cardinality(p_tokens)) AS i;
     END IF;
 
     IF cardinality(p_spend_positions) > 0 THEN
         INSERT INTO coinledger.spend_reversals (spend_lane, spend_position, lane, position)
-        SELECT reversal.spend_lane, reversal.spend_position, p_lane, reversal.position
-        FROM unnest(p_spend_lanes, p_spend_positions, p_reversal_positions)
-            AS reversal (spend_lane, spend_position, position);
+        SELECT p_spend_lanes[i], p_spend_positions[i], p_lane, p_reversal_positions[i]
+        FROM generate_series(1, cardinality(p_spend_positions)) AS i;
     END IF;
 
     IF cardinality(p_order_ids) > 0 THEN
@@ -184,16 +176,9 @@ BEGIN
             lane, position, account, version, command, type, schema_version, occurred_at,
             recorded_at, payload
         )
-        SELECT p_lane, p_expected_head + event.ordinality, event.account, event.version,
-            event.command, event.type, event.schema_version, event.occurred_at,
-            event.recorded_at, event.payload
-        FROM unnest(
-            p_accounts, p_versions, p_commands, p_types, p_schema_versions, p_occurred_at,
-            p_recorded_at, p_payloads
-        ) WITH ORDINALITY AS event (
-            account, version, command, type, schema_version, occurred_at, recorded_at, payload,
-            ordinality
-        );
+        SELECT p_lane, p_expected_head + i, p_accounts[i], p_versions[i], p_commands[i],
+            p_types[i], p_schema_versions[i], p_occurred_at[i], p_recorded_at[i], p_payloads[i]
+        FROM generate_series(1, cardinality(p_payloads)) AS i;
     END IF;
 
     IF cardinality(p_changed_accounts) > 0 THEN
@@ -203,50 +188,36 @@ BEGIN
                 account, lane, version, paid, free, sandbox_paid, sandbox_free, lot_count,
                 next_expiry, sandbox_next_expiry, details
             )
-            SELECT state.account, p_lane, state.version, state.paid, state.free,
-                state.sandbox_paid, state.sandbox_free, state.lot_count, state.next_expiry,
-                state.sandbox_next_expiry, state.details
-            FROM unnest(
-                p_changed_accounts, p_changed_from_versions, p_changed_versions, p_paid, p_free,
-                p_sandbox_paid, p_sandbox_free, p_lot_counts, p_next_expiries,
-                p_sandbox_next_expiries, p_details
-            ) AS state (
-                account, from_version, version, paid, free, sandbox_paid, sandbox_free,
-                lot_count, next_expiry, sandbox_next_expiry, details
-            )
-            WHERE state.from_version = 0;
+            SELECT p_changed_accounts[i], p_lane, p_changed_versions[i], p_paid[i], p_free[i],
+                p_sandbox_paid[i], p_sandbox_free[i], p_lot_counts[i], p_next_expiries[i],
+                p_sandbox_next_expiries[i], p_details[i]
+            FROM generate_series(1, cardinality(p_changed_accounts)) AS i
+            WHERE p_changed_from_versions[i] = 0;
             GET DIAGNOSTICS written = ROW_COUNT;
         END IF;
 
         IF written < cardinality(p_changed_accounts) THEN
             UPDATE coinledger.accounts
-            SET version = state.version,
-                paid = state.paid,
-                free = state.free,
-                sandbox_paid = state.sandbox_paid,
-                sandbox_free = state.sandbox_free,
-                lot_count = state.lot_count,
-                next_expiry = state.next_expiry,
-                sandbox_next_expiry = state.sandbox_next_expiry,
-                details = state.details
+            SET version = p_changed_versions[i],
+                paid = p_paid[i],
+                free = p_free[i],
+                sandbox_paid = p_sandbox_paid[i],
+                sandbox_free = p_sandbox_free[i],
+                lot_count = p_lot_counts[i],
+                next_expiry = p_next_expiries[i],
+                sandbox_next_expiry = p_sandbox_next_expiries[i],
+                details = p_details[i]
             FROM (
-                -- The lane comes with the rows, and OFFSET keeps it there: as a constant it would
-                -- let the planner read the lane's whole index while the table is small, and go on
+                -- The key comes with the rows, and OFFSET keeps it there: as a constant the lane
+                -- would let the planner read its whole index while the table is small, and go on
                 -- so.
-                SELECT p_lane AS lane, changed_account.*
-                FROM unnest(
-                    p_changed_accounts, p_changed_from_versions, p_changed_versions, p_paid,
-                    p_free, p_sandbox_paid, p_sandbox_free, p_lot_counts, p_next_expiries,
-                    p_sandbox_next_expiries, p_details
-                ) AS changed_account (
-                    account, from_version, version, paid, free, sandbox_paid, sandbox_free,
-                    lot_count, next_expiry, sandbox_next_expiry, details
-                )
+                SELECT i, p_changed_accounts[i] AS account, p_lane AS lane
+                FROM generate_series(1, cardinality(p_changed_accounts)) AS i
                 OFFSET 0
-            ) AS state
-            WHERE accounts.account = state.account
-                AND accounts.lane = state.lane
-                AND accounts.version = state.from_version;
+            ) AS changed_account
+            WHERE accounts.account = changed_account.account
+                AND accounts.lane = changed_account.lane
+                AND accounts.version = p_changed_from_versions[i];
             GET DIAGNOSTICS changed = ROW_COUNT;
             IF written + changed <> cardinality(p_changed_accounts) THEN
                 RAISE EXCEPTION USING
@@ -261,37 +232,34 @@ BEGIN
         INSERT INTO coinledger.lots (
             account, number, lane, position, environment, kind, coins, remaining, granted_at,
             expires_at, price_milliunits, currency, value_out, source, store, transaction_id,
-            campaign_id, ticket_id
+            campaign_id, ticket_id, is_open
         )
-        SELECT lot.account, lot.number, p_lane, lot.position, lot.environment, lot.kind, lot.coins,
-            lot.remaining, lot.granted_at, lot.expires_at, lot.price_milliunits, lot.currency,
-            lot.value_out, lot.source, lot.store, lot.transaction_id, lot.campaign_id,
-            lot.ticket_id
-        FROM unnest(
-            p_lot_accounts, p_lot_numbers, p_lot_positions, p_lot_environments, p_lot_kinds,
-            p_lot_coins, p_lot_remaining, p_lot_granted_at, p_lot_expires_at,
-            p_lot_prices_milliunits, p_lot_currencies, p_lot_values_out, p_lot_sources,
-            p_lot_stores, p_lot_transaction_ids, p_lot_campaign_ids, p_lot_ticket_ids
-        ) AS lot (
-            account, number, position, environment, kind, coins, remaining, granted_at,
-            expires_at, price_milliunits, currency, value_out, source, store, transaction_id,
-            campaign_id, ticket_id
-        );
+        SELECT p_lot_accounts[i], p_lot_numbers[i], p_lane, p_lot_positions[i],
+            p_lot_environments[i], p_lot_kinds[i], p_lot_coins[i], p_lot_remaining[i],
+            p_lot_granted_at[i], p_lot_expires_at[i], p_lot_prices_milliunits[i],
+            p_lot_currencies[i], p_lot_values_out[i], p_lot_sources[i], p_lot_stores[i],
+            p_lot_transaction_ids[i], p_lot_campaign_ids[i], p_lot_ticket_ids[i],
+            p_lot_remaining[i] > 0
+        FROM generate_series(1, cardinality(p_lot_numbers)) AS i;
     END IF;
 
     IF cardinality(p_rest_numbers) > 0 THEN
         UPDATE coinledger.lots
-        SET remaining = rest.remaining,
-            value_out = rest.value_out
+        SET remaining = p_rest_remaining[i],
+            value_out = p_rest_values_out[i],
+            is_open = p_rest_remaining[i] > 0
         FROM (
-            SELECT p_lane AS lane, changed_lot.*
-            FROM unnest(p_rest_accounts, p_rest_numbers, p_rest_remaining, p_rest_values_out)
-                AS changed_lot (account, number, remaining, value_out)
+            -- One that is given back to may be closed.
+            SELECT i, p_rest_accounts[i] AS account, half.is_open, p_rest_numbers[i] AS number,
+                p_lane AS lane
+            FROM generate_series(1, cardinality(p_rest_numbers)) AS i
+            CROSS JOIN (VALUES (true), (false)) AS half (is_open)
             OFFSET 0
-        ) AS rest
-        WHERE lots.account = rest.account
-            AND lots.number = rest.number
-            AND lots.lane = rest.lane;
+        ) AS changed_lot
+        WHERE lots.account = changed_lot.account
+            AND lots.is_open = changed_lot.is_open
+            AND lots.number = changed_lot.number
+            AND lots.lane = changed_lot.lane;
         GET DIAGNOSTICS changed = ROW_COUNT;
         IF changed <> cardinality(p_rest_numbers) THEN
             RAISE EXCEPTION USING
@@ -305,12 +273,9 @@ BEGIN
         INSERT INTO coinledger.idempotency_answers (
             account, key, lane, request_sha256, status, body, recorded_at
         )
-        SELECT answer.account, answer.key, p_lane, answer.request_sha256, answer.status,
-            answer.body, answer.recorded_at
-        FROM unnest(
-            p_answer_accounts, p_answer_keys, p_answer_requests_sha256, p_answer_statuses,
-            p_answer_bodies, p_answer_recorded_at
-        ) AS answer (account, key, request_sha256, status, body, recorded_at);
+        SELECT p_answer_accounts[i], p_answer_keys[i], p_lane, p_answer_requests_sha256[i],
+            p_answer_statuses[i], p_answer_bodies[i], p_answer_recorded_at[i]
+        FROM generate_series(1, cardinality(p_answer_keys)) AS i;
     END IF;
 END;
 $$;
