@@ -167,8 +167,8 @@ BEGIN
 
     IF cardinality(p_order_ids) > 0 THEN
         INSERT INTO coinledger.orders (order_id, lane, position)
-        SELECT looked_up.order_id, p_lane, looked_up.position
-        FROM unnest(p_order_ids, p_order_positions) AS looked_up (order_id, position);
+        SELECT p_order_ids[i], p_lane, p_order_positions[i]
+        FROM generate_series(1, cardinality(p_order_ids)) AS i;
     END IF;
 
     IF cardinality(p_payloads) > 0 THEN
