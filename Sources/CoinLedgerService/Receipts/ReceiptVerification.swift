@@ -56,7 +56,7 @@ package struct ReceiptVerification: Sendable {
 
     /// - Parameter isAlone: whether no other receipt is under way on this loop.
     func verify(
-        _ text: String, now: Timestamp, isAlone: Bool
+        _ text: String, now: Timestamp, isAlone: Bool = false
     ) async throws(ReceiptError) -> [StoreTransaction] {
         let start = ContinuousClock.now
         func observe(_ kind: String) {
