@@ -182,7 +182,7 @@ extension RunningStandIn {
 
     @Test func `is left alone for as long as it wants`() async throws {
         try await withStandIn { standIn in
-            let client = try standIn.serverClient(http) { $0.deadlineMilliseconds = 20_000 }
+            let client = try standIn.serverClient(http) { $0.deadlineMilliseconds = 120_000 }
             let id = try buy(standIn).transactionID
             let endpoint = "inApps/v1/transactions"
             func limit(_ milliseconds: Int64) {
