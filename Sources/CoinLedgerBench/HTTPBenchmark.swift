@@ -2,16 +2,17 @@ import Glibc
 
 /// `coinledger serve` under wrk, on the same machine.
 final class HTTPBenchmark {
-    private let bench: Workbench
+    let bench: Workbench
     private var service: BenchmarkService?
-    private var purchasesMade: Int64 = Int64(time(nil)) << 24
+    var purchasesMade: Int64 = Int64(time(nil)) << 24
     private var spendRuns = 0
     private var batchRuns = 0
     /// The rate of the last round, to sign neither too few nor far too many purchases.
     private var purchasesPerSecond = 8000.0
+    var notificationsPerSecond = 2000.0
 
     static let accountCount: Int64 = 10_000
-    private static let connections = 64
+    static let connections = 64
 
     init(_ bench: Workbench) { self.bench = bench }
 
@@ -137,7 +138,7 @@ final class HTTPBenchmark {
         ]
     }
 
-    private func wrk(_ script: String, connections: Int) throws -> Wrk.Result {
+    func wrk(_ script: String, connections: Int) throws -> Wrk.Result {
         let service = try running()
         let before = try service.processorMicroseconds()
         let text = try bench.output(
@@ -151,7 +152,7 @@ final class HTTPBenchmark {
         return try Wrk.Result(text, processorMicroseconds: used)
     }
 
-    private func running() throws -> BenchmarkService {
+    func running() throws -> BenchmarkService {
         if let service { return service }
         let started = try BenchmarkService(bench)
         service = started

@@ -20,6 +20,7 @@ struct Measurement {
             Measurement(name: "HTTP spends") { try http.spends(.uniform) },
             Measurement(name: "HTTP spends of one account") { try http.spends(.hot) },
             Measurement(name: "HTTP batches", run: http.batches),
+            Measurement(name: "HTTP notifications", run: http.notifications),
             Measurement(name: "pgbench select, 8 clients", run: pgbench.selectBy8),
             Measurement(name: "HTTP balances", run: http.balances),
             Measurement(name: "pgbench insert, 1 client", run: pgbench.insertBy1),
