@@ -1,7 +1,9 @@
 /// A notification that the App Store signed, with the transaction in it, which it signed as well.
-package struct VerifiedNotification: Hashable, Sendable {
+package struct VerifiedNotification: Sendable {
     package let notification: StoreNotification
     package let transaction: StoreTransaction?
+    /// What vouches for the notification, and then for the transaction; often the same.
+    package let paths: [CertificatePath]
 }
 
 /// Why a notification isn't believed.
@@ -12,6 +14,9 @@ package enum SignedNotificationError: Error, Hashable {
     case transaction(SignedDataError)
     /// The transaction is of another app or environment than the notification.
     case transactionMismatch
+    /// A certificate that vouches for either was taken back by its authority. It takes a question
+    /// to find out, which isn't asked here.
+    case certificateRevoked
 
     /// Stable, for programs.
     package var code: String {
@@ -19,6 +24,7 @@ package enum SignedNotificationError: Error, Hashable {
         case .notification(let error): error.code
         case .transaction(let error): "transaction_\(error.code)"
         case .transactionMismatch: "transaction_mismatch"
+        case .certificateRevoked: "certificate_revoked"
         }
     }
 
@@ -30,6 +36,8 @@ package enum SignedNotificationError: Error, Hashable {
         case .transaction(let error): "The transaction in the notification: \(error.message)"
         case .transactionMismatch:
             "The transaction in the notification is of another app or environment."
+        case .certificateRevoked:
+            "A certificate that the notification rests on was revoked."
         }
     }
 }
@@ -43,24 +51,29 @@ extension SignedTransactionVerifier {
         _ jws: String, now: Int64
     ) throws(SignedNotificationError) -> VerifiedNotification {
         let notification: StoreNotification
+        let path: CertificatePath
         do throws(SignedDataError) {
-            notification = try decoded(try verifyPayload(jws, now: now))
+            let verified = try verifiedPayload(jws, now: now)
+            notification = try decoded(verified.payload)
+            path = verified.path
         } catch {
             throw .notification(error)
         }
         guard let signed = notification.signedTransaction else {
-            return VerifiedNotification(notification: notification, transaction: nil)
+            return VerifiedNotification(
+                notification: notification, transaction: nil, paths: [path])
         }
-        let transaction: StoreTransaction
+        let inner: Verified
         do throws(SignedDataError) {
-            transaction = try verify(signed, now: now)
+            inner = try verified(signed, now: now)
         } catch {
             throw .transaction(error)
         }
-        guard transaction.bundleID == notification.bundleID,
-            transaction.environment == notification.environment
+        guard inner.transaction.bundleID == notification.bundleID,
+            inner.transaction.environment == notification.environment
         else { throw .transactionMismatch }
-        return VerifiedNotification(notification: notification, transaction: transaction)
+        return VerifiedNotification(
+            notification: notification, transaction: inner.transaction, paths: [path, inner.path])
     }
 
     private func decoded(_ payload: [UInt8]) throws(SignedDataError) -> StoreNotification {

@@ -90,6 +90,8 @@ extension NotificationIntake.Failure {
         case .untrusted(let error):
             Problem(
                 ProblemCode(code: error.code, status: 400, isRetryable: false), error.message)
+        case .revocationUnknown:
+            Problem(.revocationUnknown, "Whether a certificate was revoked can't be asked now.")
         case .overloaded: Problem(.overloaded, "The service has too much to do now.")
         case .unavailable: Problem(.ledgerUnavailable, "The ledger can't be reached now.")
         }

@@ -60,6 +60,11 @@ extension StoreLookup.Failure {
             Problem(.storeUnauthorized, "The store doesn't accept the service's key.")
         case .unavailable, .notTrusted:
             Problem(.storeUnavailable, "The store can't be asked now.")
+        case .certificateRevoked:
+            Problem(
+                .certificateRevoked, "A certificate that the store's answer rests on was revoked.")
+        case .revocationUnknown:
+            Problem(.revocationUnknown, "Whether a certificate was revoked can't be asked now.")
         case .overloaded: Problem(.overloaded, "The service has too much to do now.")
         case .ownerUnknown:
             Problem(

@@ -43,6 +43,7 @@ enum AppStoreCommand {
         options: [
             DatabaseOptions.url, since, until, all, environment, wait, ServiceOptions.catalogue,
             ServiceOptions.roots, ServiceOptions.allowPrivateRoot, ServiceOptions.appIDs,
+            ReceiptOptions.ocsp, ReceiptOptions.ocspURL,
         ] + AppStoreServerOptions.all,
         wordCountMax: 2
     ) { settings in

@@ -12,6 +12,7 @@ struct AppStoreTools: Sendable {
     let verifier: SignedTransactionVerifier
     private let bundleIDs: [String]
     private let appIDs: Set<Int64>
+    private let revocation: RevocationCheck?
     private let workers: WorkerPool
     private let http: HTTPClient
 
@@ -27,7 +28,9 @@ struct AppStoreTools: Sendable {
             try settings.required(ServiceOptions.catalogue))
         bundleIDs = catalogue.bundleIDs
         appIDs = try ServiceOptions.appIDs(settings)
-        verifier = SignedTransactionVerifier(roots: try ServiceOptions.roots(settings))
+        let roots = try ServiceOptions.roots(settings)
+        verifier = SignedTransactionVerifier(roots: roots)
+        let asked = try ReceiptOptions.revocation(settings)
         let known = try AppStoreServerOptions.configuration(settings, bundleIDs: bundleIDs)
         guard var configuration = known else {
             // Says what is missing.
@@ -38,6 +41,7 @@ struct AppStoreTools: Sendable {
         workers = WorkerPool(
             threads: AppStoreTools.workersMax, jobsMax: AppStoreTools.waitingMax)
         http = HTTPClient()
+        revocation = RunningService.revocation(asked, roots, http, Metrics())
         api = RunningService.storeAPI(configuration, workers, http)
     }
 
@@ -47,7 +51,8 @@ struct AppStoreTools: Sendable {
         let bundleIDs = bundleIDs
         return NotificationIntake(
             verification: NotificationVerification(verifier: verifier, workers: workers),
-            store: store, apps: NotifiedApps(bundleIDs: { bundleIDs }, appIDs: appIDs),
+            revocation: revocation, store: store,
+            apps: NotifiedApps(bundleIDs: { bundleIDs }, appIDs: appIDs),
             bell: NotificationBell(), clock: SystemClock.now,
             telemetry: NotificationTelemetry(Metrics()), log: .none)
     }

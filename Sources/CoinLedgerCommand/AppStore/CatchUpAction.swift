@@ -86,13 +86,14 @@ extension NotificationCatchUp.Stopped {
         switch reason {
         case .store(let error): error.sentence
         case .ledger: "The ledger takes no notifications now."
+        case .revocationUnknown: "Whether a certificate was revoked can't be asked now."
         }
     }
 
     fileprivate var exitStatus: Int32 {
         switch reason {
         case .store(let error): error.exitStatus
-        case .ledger: AppStoreCommand.laterStatus
+        case .ledger, .revocationUnknown: AppStoreCommand.laterStatus
         }
     }
 }

@@ -10,14 +10,17 @@ import Telemetry
 /// What takes the store's notifications in, on each loop, and what works on them, on the first.
 struct Notifications: Sendable {
     private let verification: NotificationVerification
+    private let revocation: RevocationCheck?
     private let bell = NotificationBell()
     private let telemetry: NotificationTelemetry
     private let log: Log
 
     init(
-        _ verifier: SignedTransactionVerifier, _ workers: WorkerPool, _ metrics: Metrics, _ log: Log
+        _ verifier: SignedTransactionVerifier, _ workers: WorkerPool,
+        _ revocation: RevocationCheck?, _ metrics: Metrics, _ log: Log
     ) {
         verification = NotificationVerification(verifier: verifier, workers: workers)
+        self.revocation = revocation
         telemetry = NotificationTelemetry(metrics)
         self.log = log
     }
@@ -25,7 +28,7 @@ struct Notifications: Sendable {
     func intake(_ options: ServiceOptions, _ store: PostgresEventStore) -> NotificationIntake {
         let catalogue = options.policy.catalogue
         return NotificationIntake(
-            verification: verification, store: store,
+            verification: verification, revocation: revocation, store: store,
             apps: NotifiedApps(bundleIDs: { catalogue.bundleIDs }, appIDs: options.appIDs),
             bell: bell, clock: SystemClock.now, telemetry: telemetry, log: log)
     }

@@ -65,10 +65,11 @@ final class RunningService: Sendable {
         let client = HTTPClient()
         let apiClient = HTTPClient()
         let verifier = SignedTransactionVerifier(roots: options.roots)
+        let revocation = revocation(options.revocation, options.roots, client, metrics)
         let shared = RequestLoop.Shared(
             options: options, metrics: metrics, ledger: ledger(store, metrics, log, loop),
-            verification: verification(options, verifier, workers, client, metrics),
-            notifications: Notifications(verifier, workers, metrics, log),
+            verification: verification(options, verifier, workers, client, revocation, metrics),
+            notifications: Notifications(verifier, workers, revocation, metrics, log),
             storeAPI: options.storeAPI.map { storeAPI($0, workers, apiClient) })
         let first = RequestLoop(shared, store, on: loop)
         var others: [RequestLoop] = []
@@ -105,24 +106,27 @@ final class RunningService: Sendable {
 
     private static func verification(
         _ options: ServiceOptions, _ verifier: SignedTransactionVerifier, _ workers: WorkerPool,
-        _ client: HTTPClient, _ metrics: Metrics
+        _ client: HTTPClient, _ revocation: RevocationCheck?, _ metrics: Metrics
     ) -> ReceiptVerification {
         ReceiptVerification(
             verifier: verifier, receipts: AppReceiptVerifier(roots: options.roots),
             mode: options.receiptMode, workers: workers,
             store: VerifyReceiptClient(
                 http: client, pool: workers, configuration: options.receipts),
-            revocation: revocation(options, client), telemetry: ReceiptTelemetry(metrics))
+            revocation: revocation, telemetry: ReceiptTelemetry(metrics))
     }
 
-    private static func revocation(
-        _ options: ServiceOptions, _ client: HTTPClient
-    ) -> RevocationChecker? {
-        guard options.revocation.mode != .off else { return nil }
-        return RevocationChecker(
-            configuration: options.revocation, roots: options.roots,
+    /// Nil if nobody is to be asked.
+    static func revocation(
+        _ configuration: RevocationConfiguration, _ roots: RootCertificates, _ client: HTTPClient,
+        _ metrics: Metrics
+    ) -> RevocationCheck? {
+        guard configuration.mode != .off else { return nil }
+        let checker = RevocationChecker(
+            configuration: configuration, roots: roots,
             now: { SystemClock.now().milliseconds / 1000 },
             send: { (request) async throws(HTTPClientError) in try await client.send(request) })
+        return RevocationCheck(checker, metrics)
     }
 
     static func storeAPI(

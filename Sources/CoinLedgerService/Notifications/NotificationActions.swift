@@ -46,7 +46,8 @@ package struct NotificationActions: Sendable {
         Kind(rawValue: kept.received.type) == .consumptionRequest
     }
 
-    /// What is kept is verified once more: the signature is the authority, not the table.
+    /// What is kept is verified once more: the signature is the authority, not the table. Nobody is
+    /// asked about revoked certificates again: that was settled when it was taken in.
     func act(on kept: KeptNotification) async -> NotificationDecision {
         let verified: VerifiedNotification
         do throws(NotificationVerification.Failure) {

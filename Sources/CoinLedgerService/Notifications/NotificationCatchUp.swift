@@ -26,7 +26,7 @@ package struct NotificationCatchUp: Sendable {
     package static let spanMillisecondsMin: Int64 = 1000
     /// A store that names a next page for ever is unwell.
     package static let pagesMax = 10_000
-    /// How often the ledger is asked to keep one, with a pause between.
+    /// How often one is tried to be kept, with a pause between.
     package static let acceptAttemptsMax = 5
     package static let acceptPauseMilliseconds: Int64 = 1000
 
@@ -74,6 +74,8 @@ package struct NotificationCatchUp: Sendable {
             case store(AppStoreServerError)
             /// The ledger takes no writes now, or too many.
             case ledger
+            /// Nobody says whether a certificate was revoked, and it has to be known.
+            case revocationUnknown
         }
 
         package let reason: Reason
@@ -166,19 +168,21 @@ package struct NotificationCatchUp: Sendable {
     }
 
     private func keep(_ signedPayload: String) async throws(Stopped.Reason) -> Outcome {
+        var reason = Stopped.Reason.ledger
         for attempt in 1...NotificationCatchUp.acceptAttemptsMax {
             do throws(NotificationIntake.Failure) {
                 return .taken(try await accept(signedPayload))
             } catch {
                 switch error {
-                case .untrusted(let reason): return .untrusted(code: reason.code)
-                case .overloaded, .unavailable: break
+                case .untrusted(let error): return .untrusted(code: error.code)
+                case .overloaded, .unavailable: reason = .ledger
+                case .revocationUnknown: reason = .revocationUnknown
                 }
             }
             if attempt < NotificationCatchUp.acceptAttemptsMax {
                 await sleep(NotificationCatchUp.acceptPauseMilliseconds)
             }
         }
-        throw .ledger
+        throw reason
     }
 }

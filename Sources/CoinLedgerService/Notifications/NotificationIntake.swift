@@ -3,10 +3,12 @@ package import CoinLedger
 package import EventStore
 package import Telemetry
 
-/// Takes notifications in: verifies them and keeps them. What they say is done later, by
+/// Takes notifications in: verifies them, asks whether their certificates were revoked, and keeps
+/// them. What they say is done later, by
 /// `NotificationProcessor`, so that the store never waits for it.
 package struct NotificationIntake: Sendable {
     private let verification: NotificationVerification
+    private let revocation: RevocationCheck?
     private let store: any NotificationStore
     private let apps: NotifiedApps
     private let bell: NotificationBell
@@ -14,13 +16,16 @@ package struct NotificationIntake: Sendable {
     private let telemetry: NotificationTelemetry
     private let log: Log
 
-    /// - Parameter bell: is rung for each notification that's new.
+    /// - Parameters:
+    ///   - revocation: asked about the certificates of what was verified; nobody is if there's none.
+    ///   - bell: is rung for each notification that's new.
     package init(
-        verification: NotificationVerification, store: any NotificationStore, apps: NotifiedApps,
-        bell: NotificationBell, clock: @escaping @Sendable () -> Timestamp,
-        telemetry: NotificationTelemetry, log: Log
+        verification: NotificationVerification, revocation: RevocationCheck? = nil,
+        store: any NotificationStore, apps: NotifiedApps, bell: NotificationBell,
+        clock: @escaping @Sendable () -> Timestamp, telemetry: NotificationTelemetry, log: Log
     ) {
         self.verification = verification
+        self.revocation = revocation
         self.store = store
         self.apps = apps
         self.bell = bell
@@ -40,6 +45,8 @@ package struct NotificationIntake: Sendable {
 
     package enum Failure: Error, Hashable, Sendable {
         case untrusted(SignedNotificationError)
+        /// Whether a certificate was revoked can't be found out now, and has to be known.
+        case revocationUnknown
         /// More work waits than is allowed.
         case overloaded
         /// The ledger takes no writes now.
@@ -60,15 +67,7 @@ package struct NotificationIntake: Sendable {
 
     private func take(_ signedPayload: String) async throws(Failure) -> Result {
         let now = clock()
-        let verified: VerifiedNotification
-        do throws(NotificationVerification.Failure) {
-            verified = try await verification.verify(signedPayload, now: now)
-        } catch {
-            switch error {
-            case .untrusted(let reason): throw .untrusted(reason)
-            case .overloaded: throw .overloaded
-            }
-        }
+        let verified = try await verify(signedPayload, now)
         guard let environment = apps.environment(of: verified.notification) else {
             note(ignored: verified.notification)
             return .ignored
@@ -82,6 +81,30 @@ package struct NotificationIntake: Sendable {
         }
         bell.ring()
         return .accepted
+    }
+
+    private func verify(
+        _ signedPayload: String, _ now: Timestamp
+    ) async throws(Failure) -> VerifiedNotification {
+        let verified: VerifiedNotification
+        do throws(NotificationVerification.Failure) {
+            verified = try await verification.verify(signedPayload, now: now)
+        } catch {
+            switch error {
+            case .untrusted(let reason): throw .untrusted(reason)
+            case .overloaded: throw .overloaded
+            }
+        }
+        guard let revocation else { return verified }
+        do throws(RevocationCheck.Failure) {
+            try await revocation.check(verified.paths)
+        } catch {
+            switch error {
+            case .revoked: throw .untrusted(.certificateRevoked)
+            case .unknown: throw .revocationUnknown
+            }
+        }
+        return verified
     }
 
     private func note(ignored notification: StoreNotification) {
@@ -127,6 +150,7 @@ extension NotificationIntake.Failure {
     fileprivate var code: String {
         switch self {
         case .untrusted(let error): error.code
+        case .revocationUnknown: "revocation_unknown"
         case .overloaded: "overloaded"
         case .unavailable: "unavailable"
         }

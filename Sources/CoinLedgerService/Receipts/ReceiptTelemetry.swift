@@ -7,7 +7,6 @@ package struct ReceiptTelemetry: Sendable {
     let verificationSeconds: Histogram
     let untrusted: Counter
     let askedAfterAll: Counter
-    let revocations: Counter
 
     package init(_ metrics: Metrics) {
         outcomes = metrics.counter(
@@ -29,10 +28,5 @@ package struct ReceiptTelemetry: Sendable {
             "coinledger_receipts_asked_after_all_total",
             help: "App receipts that the store was asked about since they weren't known here.",
             labels: ["code"])
-        revocations = metrics.counter(
-            "coinledger_revocation_checks_total",
-            help: "Whether signing certificates were revoked, for each receipt. Many unknown: the "
-                + "authority can't be reached.",
-            labels: ["status"])
     }
 }

@@ -25,7 +25,7 @@ package struct ReceiptVerification: Sendable {
     private let mode: Mode
     private let workers: WorkerPool
     private let store: VerifyReceiptClient
-    private let revocation: RevocationChecker?
+    private let revocation: RevocationCheck?
     private let telemetry: ReceiptTelemetry
 
     /// Longer ones aren't looked at on the loop's thread.
@@ -35,7 +35,7 @@ package struct ReceiptVerification: Sendable {
     ///   if there's none.
     package init(
         verifier: SignedTransactionVerifier, receipts: AppReceiptVerifier, mode: Mode = .offline,
-        workers: WorkerPool, store: VerifyReceiptClient, revocation: RevocationChecker? = nil,
+        workers: WorkerPool, store: VerifyReceiptClient, revocation: RevocationCheck? = nil,
         telemetry: ReceiptTelemetry
     ) {
         transactions = verifier
@@ -109,13 +109,13 @@ package struct ReceiptVerification: Sendable {
     /// A certificate may have been revoked although everything it signed is right.
     private func checkRevocation(_ path: CertificatePath) async throws(ReceiptError) {
         guard let revocation else { return }
-        let status = await revocation.status(of: path)
-        telemetry.revocations.increment(status.rawValue)
-        switch status {
-        case .good: return
-        case .revoked: throw .certificateRevoked
-        case .unknown:
-            if revocation.configuration.mode == .hard { throw .revocationUnknown }
+        do throws(RevocationCheck.Failure) {
+            try await revocation.check(path)
+        } catch {
+            switch error {
+            case .revoked: throw .certificateRevoked
+            case .unknown: throw .revocationUnknown
+            }
         }
     }
 

@@ -44,6 +44,10 @@ package struct StoreLookup: Sendable {
         case unavailable
         /// What the store answered isn't signed by it, or is about something else.
         case notTrusted(code: String)
+        /// A certificate that vouches for it was taken back by its authority.
+        case certificateRevoked
+        /// Whether that's so can't be found out now, and has to be known.
+        case revocationUnknown
         /// There is such a purchase, but nobody knows whose it is.
         case ownerUnknown
         case overloaded
@@ -78,8 +82,9 @@ extension ReceiptVerification {
                 throw .notTrusted(code: code)
             case .rejectedByStore, .noTransaction:
                 throw .notTrusted(code: "transaction_not_in_receipt")
-            case .certificateRevoked: throw .notTrusted(code: "certificate_revoked")
-            case .storeUnavailable, .revocationUnknown: throw .unavailable
+            case .certificateRevoked: throw .certificateRevoked
+            case .revocationUnknown: throw .revocationUnknown
+            case .storeUnavailable: throw .unavailable
             case .overloaded: throw .overloaded
             case .ledgerUnavailable: throw .ledgerUnavailable
             }
