@@ -89,13 +89,15 @@ struct AppendBenchmark {
         }
 
         private func next() -> Command? {
-            let number =
-                distribution == .hot ? 0 : Int64.random(in: 1...AppendBenchmark.accountCount)
-            guard let account = AccountID("account-\(number)"),
-                let now = Timestamp(milliseconds: Int64(time(nil)) * 1000)
-            else { preconditionFailure("a number makes an account id") }
-            return state.withLock {
-                $0.isOver ? nil : $0.purchases.next(for: account, at: now)
+            state.withLock { state in
+                if state.isOver { return nil }
+                let number =
+                    distribution == .hot
+                    ? 0 : state.purchases.accountNumber(of: AppendBenchmark.accountCount)
+                guard let account = AccountID("account-\(number)"),
+                    let now = Timestamp(milliseconds: Int64(time(nil)) * 1000)
+                else { preconditionFailure("a number makes an account id") }
+                return state.purchases.next(for: account, at: now)
             }
         }
     }

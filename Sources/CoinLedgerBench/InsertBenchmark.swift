@@ -80,9 +80,12 @@ struct InsertBenchmark {
         private let lane: Int64
         private var position: Int64 = 0
         private var versions: [Int64: Int64] = [:]
-        private var purchases = BenchmarkPurchases(firstID: 1 << 40)
+        private var purchases: BenchmarkPurchases
 
-        init(lane: Int64) { self.lane = lane }
+        init(lane: Int64) {
+            self.lane = lane
+            purchases = BenchmarkPurchases(firstID: (lane + 1) << 40)
+        }
 
         mutating func next(_ count: Int) -> [PostgresValue] {
             var accounts: [String] = []
@@ -94,12 +97,13 @@ struct InsertBenchmark {
             while accounts.count < count {
                 // Accounts of its own for each lane, as a hash would give it.
                 let number =
-                    Int64.random(in: 1...AppendBenchmark.accountCount / 2) * 2 + lane
-                for encoded in events(number, now) {
+                    purchases.accountNumber(of: AppendBenchmark.accountCount / 2) * 2 + lane
+                let (id, encodedEvents) = events(number, now)
+                for encoded in encodedEvents {
                     self.versions[number, default: 0] += 1
                     accounts.append("account-\(number)")
                     versions.append(self.versions[number, default: 0])
-                    commands.append((0..<16).map { _ in .random(in: 0...255) })
+                    commands.append(id)
                     types.append(encoded.type)
                     payloads.append(encoded.payload)
                 }
@@ -114,13 +118,20 @@ struct InsertBenchmark {
             ]
         }
 
-        private mutating func events(_ number: Int64, _ now: Int64) -> [EventCodec.Encoded] {
+        /// A command's id and its events.
+        private mutating func events(
+            _ number: Int64, _ now: Int64
+        ) -> (id: [UInt8], events: [EventCodec.Encoded]) {
             guard let account = AccountID("account-\(number)"),
                 let time = Timestamp(milliseconds: now)
             else { preconditionFailure("a number makes an account id") }
             let command = purchases.next(for: account, at: time)
+            let id = [command.id.high, command.id.low].flatMap { half in
+                (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64($0))) }
+            }
             do throws(Rejection) {
-                return try Account.new.decide(command, knowing: Facts()).map(EventCodec.encode)
+                let events = try Account.new.decide(command, knowing: Facts())
+                return (id, events.map(EventCodec.encode))
             } catch {
                 preconditionFailure("a new purchase is granted")
             }
