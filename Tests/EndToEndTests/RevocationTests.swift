@@ -11,7 +11,8 @@ import Testing
         try await blocking {
             let shop = try Shop()
             try World.with(
-                options: ["--ocsp", mode, "--ocsp-url", shop.url + "/ocsp"], shop: { shop }, body)
+                options: ["--ocsp", mode, "--ocsp-url", shop.url + "/ocsp"], storeAPI: true,
+                shop: { shop }, body)
         }
     }
 
@@ -86,5 +87,92 @@ import Testing
             let metrics = try world.get("/metrics").text
             #expect(metrics.contains(#"coinledger_revocation_checks_total{status="unknown"} 2"#))
         }
+    }
+
+    @Test(arguments: ["soft", "hard"])
+    func `decides on notifications, too`(mode: String) async throws {
+        try await run(mode) { world throws in
+            world.shop.setRevocation(.revoked)
+            let sale = try world.shop.sell()
+            let answer = try world.notify("ONE_TIME_CHARGE", of: sale.transactionID)
+            #expect((answer.status, answer.code) == (400, "certificate_revoked"))
+            #expect(try world.notificationCount() == 0)
+        }
+    }
+
+    @Test func `is asked once for many notifications, when they come and not again`()
+        async throws
+    {
+        try await run("hard") { world throws in
+            #expect(try world.linkToken(Self.token, to: "u1").status == 200)
+            for _ in 0..<3 {
+                let sale = try world.shop.sell { $0.appAccountToken = Self.token }
+                let charge = try world.shop.store.notification(
+                    "ONE_TIME_CHARGE", of: sale.transactionID)
+                #expect(try world.deliverAndSettle(charge) == "granted")
+                // Nobody asks any more, so that nobody hears it.
+                world.shop.setRevocation(.revoked)
+                #expect(try world.deliver(charge).json["outcome"] == "duplicate")
+            }
+            #expect(try world.total() == 300)
+            let metrics = try world.get("/metrics").text
+            #expect(metrics.contains(#"coinledger_revocation_checks_total{status="good"} 6"#))
+        }
+    }
+
+    @Test func `has the store send a notification again, if it must be known`() async throws {
+        try await run("hard") { world throws in
+            world.shop.setRevocation(.unknown)
+            let sale = try world.shop.sell()
+            let charge = try world.shop.store.notification(
+                "ONE_TIME_CHARGE", of: sale.transactionID)
+            let answer = try world.deliver(charge)
+            #expect((answer.status, answer.code) == (503, "revocation_unknown"))
+            #expect(try world.notificationCount() == 0)
+            world.shop.setRevocation(.good)
+            let accepted = try eventually { () throws -> Int? in
+                let answer = try world.deliver(charge)
+                return answer.status == 503 ? nil : answer.status
+            }
+            #expect(accepted == 200)
+            #expect(try world.settledOutcome() == "unclaimed")
+        }
+    }
+
+    @Test func `doesn't keep a notification out, if it needn't be known`() async throws {
+        try await run("soft") { world throws in
+            world.shop.setRevocation(.unknown)
+            let sale = try world.shop.sell()
+            #expect(try world.notify("ONE_TIME_CHARGE", of: sale.transactionID).status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("soft", RevocationResponder.Answer.revoked, 422, "certificate_revoked"),
+        ("hard", .revoked, 422, "certificate_revoked"),
+        ("hard", .unknown, 503, "revocation_unknown"),
+    ])
+    func `decides on what the store answers the support desk`(
+        mode: String, revocation: RevocationResponder.Answer, status: Int, code: String
+    ) async throws {
+        try await run(mode) { world throws in
+            world.shop.setRevocation(revocation)
+            let sale = try world.shop.sell { $0.orderID = "MVM9X1V8W2" }
+            let redelivered = try world.redeliver(sale.transactionID, to: "u1")
+            #expect((redelivered.status, redelivered.code) == (status, code))
+            let order = try world.support("orders/MVM9X1V8W2")
+            #expect((order.status, order.code) == (status, code))
+            let search = try world.support("support/purchases?orderId=MVM9X1V8W2")
+            #expect((search.status, search.code) == (status, code))
+            #expect(try world.total() == 0)
+        }
+    }
+
+    private static let token = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
+}
+
+extension World {
+    fileprivate func notificationCount() throws -> Int {
+        try ledger.count("SELECT count(*) FROM coinledger.store_notifications")
     }
 }
