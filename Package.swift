@@ -146,7 +146,9 @@ let package = Package(
                 "PrivatePostgres", "Telemetry", "TestSupport",
             ]),
         tests("EventLoopTests", ["Base", "EventLoop"]),
-        tests("HTTPServerTests", ["Base", "EventLoop", "HTTPServer", "Telemetry"]),
+        tests(
+            "HTTPServerTests",
+            ["Base", "EventLoop", "HTTPServer", "Telemetry", "TestSupport"]),
         tests("PrivatePostgresTests", ["PrivatePostgres", "TestSupport"]),
         tests(
             "PostgresTests",

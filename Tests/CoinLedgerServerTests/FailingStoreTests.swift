@@ -14,7 +14,7 @@ import TestSupport
 import Testing
 
 /// What callers are told when the store fails in ways that a database seldom does.
-@Suite(.timeLimit(.minutes(1))) struct `A store that fails` {
+@Suite(.timeLimit(.minutes(15))) struct `A store that fails` {
     struct Expectation: Sendable {
         let error: EventStoreError
         let status: Int

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// App receipts that the store is asked about.
-@Suite(.timeLimit(.minutes(2))) struct `An app receipt that the store is asked about` {
+@Suite(.timeLimit(.minutes(15))) struct `An app receipt that the store is asked about` {
     @Test func `of the sandbox is granted there after production has sent it on`() async throws {
         try await World.run(options: World.remoteReceipts) { world throws in
             let sale = try world.shop.sell { $0.environment = "Sandbox" }
@@ -92,7 +92,7 @@ import Testing
 }
 
 /// App receipts, as most services see them: verified here.
-@Suite(.timeLimit(.minutes(2))) struct `An app receipt` {
+@Suite(.timeLimit(.minutes(15))) struct `An app receipt` {
     @Test func `with 76 columns and CR LF is read as it's meant`() async throws {
         try await World.run { world throws in
             var rest = try world.shop.sell().receipt[...]

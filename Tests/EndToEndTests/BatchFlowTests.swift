@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Campaigns to many viewers.
-@Suite(.timeLimit(.minutes(2))) struct `Batches over HTTP` {
+@Suite(.timeLimit(.minutes(15))) struct `Batches over HTTP` {
     private func batch(_ world: World, _ lines: [JSON]) -> HTTPQuestion {
         HTTPQuestion(
             "POST", "/v1/batches",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What clients rely on when they repeat commands, over sockets and on a real database.
-@Suite(.timeLimit(.minutes(2))) struct `Commands over HTTP` {
+@Suite(.timeLimit(.minutes(15))) struct `Commands over HTTP` {
     private static let gift: JSON = ["coins": 100, "reason": "welcome"]
 
     @Test func `in flight twice, through two processes, with one key make one event`() async throws

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The program as a person calls it.
-@Suite(.timeLimit(.minutes(5))) struct `The command line` {
+@Suite(.timeLimit(.minutes(15))) struct `The command line` {
     @Test(arguments: ["serve", "dev", "demo", "migrate", "keys", "expire", "audit", "app-store"])
     func `explains each command in the same way`(name: String) async throws {
         try await blocking {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Row 41 of the flow's table: the store asks how much of a purchase was used.
-@Suite(.timeLimit(.minutes(3))) struct `The store's question about consumption` {
+@Suite(.timeLimit(.minutes(15))) struct `The store's question about consumption` {
     /// Runs `body` with a service that has a key for the App Store Server API.
     private func withService(
         _ options: [String] = [], _ body: @escaping @Sendable (World, ServiceProcess) throws -> Void

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `coinledger dev`, as a newcomer and other programs use it.
-@Suite(.timeLimit(.minutes(3))) struct `Running everything for development` {
+@Suite(.timeLimit(.minutes(15))) struct `Running everything for development` {
     private static let startSecondsMax = 60.0
 
     private struct Running {

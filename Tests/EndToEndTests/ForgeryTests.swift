@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Row 22 of the flow: nothing that the store didn't sign for this app is worth anything.
-@Suite(.timeLimit(.minutes(2))) struct `What proves no purchase` {
+@Suite(.timeLimit(.minutes(15))) struct `What proves no purchase` {
     /// Posts each text, and expects the status, the code and no grant.
     private func expectRefused(
         _ world: World, _ texts: [(name: String, text: String, status: Int, code: String)]

@@ -4,7 +4,7 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Keys of the API` {
+@Suite(.timeLimit(.minutes(15))) struct `Keys of the API` {
     private func balance(_ authorization: String?) -> HTTPQuestion {
         HTTPQuestion(
             "GET", "/v1/accounts/u1/balance",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What was acknowledged is there, whatever was killed and when.
-@Suite(.timeLimit(.minutes(10))) struct `Killing` {
+@Suite(.timeLimit(.minutes(15))) struct `Killing` {
     /// In `scripts/soak` each phase of load is longer.
     private static let grantsPerRound = isSoak ? 500 : 15
 

@@ -3,7 +3,7 @@ import Base
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `A purchase that is posted again` {
+@Suite(.timeLimit(.minutes(15))) struct `A purchase that is posted again` {
     @Test func `after ten years is still known`() async throws {
         try await World.run(services: 0) { world throws in
             let sale = try world.shop.sell()

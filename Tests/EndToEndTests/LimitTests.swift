@@ -4,7 +4,7 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Limits of the service` {
+@Suite(.timeLimit(.minutes(15))) struct `Limits of the service` {
     private func post(_ world: World, announcing length: String) -> [UInt8] {
         Array(
             """

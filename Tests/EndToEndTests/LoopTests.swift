@@ -4,7 +4,7 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `A service with several loops` {
+@Suite(.timeLimit(.minutes(15))) struct `A service with several loops` {
     private static let loops = 3
 
     /// Runs `body` with a connection to each loop: new ones go to the loop that has the fewest.

@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever bytes come, from clients or from the store: an error, and never a crash, a hang or a
 /// grant of something that wasn't signed.
-@Suite(.timeLimit(.minutes(10))) struct `Malformed input` {
+@Suite(.timeLimit(.minutes(15))) struct `Malformed input` {
     static let seed: UInt64 = 0x5EED_C014
     private static let changes = 10_000
 

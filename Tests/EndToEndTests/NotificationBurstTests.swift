@@ -3,7 +3,7 @@ import Base
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A burst of notifications` {
+@Suite(.timeLimit(.minutes(15))) struct `A burst of notifications` {
     private static let count = isSoak ? 10_000 : 1000
 
     @Test func `through two services on one queue is taken in fast and worked off once`()

@@ -7,7 +7,7 @@ import Testing
 private let token = "e4e0b18b-0000-4000-8000-00000000000a"
 
 /// The rows of the flow's table that tell of notifications.
-@Suite(.timeLimit(.minutes(3))) struct `The notification flow` {
+@Suite(.timeLimit(.minutes(15))) struct `The notification flow` {
     private func sell(_ world: World, token: String? = token) throws -> StandInSale {
         try world.shop.sell { $0.appAccountToken = token }
     }

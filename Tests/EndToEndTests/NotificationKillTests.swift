@@ -6,7 +6,7 @@ import Testing
 
 private let token = "e4e0b18b-0000-4000-8000-00000000000a"
 
-@Suite(.timeLimit(.minutes(5))) struct `Killing a service that has taken notifications in` {
+@Suite(.timeLimit(.minutes(15))) struct `Killing a service that has taken notifications in` {
     /// A service that can't write the ledger, though it can take notifications in.
     private func withLanesLocked(_ world: World, _ body: () throws -> Void) throws {
         let session = try BlockingSession(world.ledger.adminURL)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Thousands of notifications in no order, many of them twice, while apps post the same purchases.
-@Suite(.timeLimit(.minutes(10))) struct `A storm of notifications` {
+@Suite(.timeLimit(.minutes(15))) struct `A storm of notifications` {
     /// Ten thousand in `scripts/soak`.
     private static let count = isSoak ? 10_000 : 800
     private static let accounts = 20

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// App receipts that are verified without the store.
-@Suite(.timeLimit(.minutes(2))) struct `An app receipt that is verified here` {
+@Suite(.timeLimit(.minutes(15))) struct `An app receipt that is verified here` {
     @Test func `is granted while the store is away, and asks nobody`() async throws {
         try await World.run { world throws in
             world.shop.failVerification(.reset, times: 1000)
@@ -114,7 +114,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `Asking the store after all` {
+@Suite(.timeLimit(.minutes(15))) struct `Asking the store after all` {
     private static let options = ["--receipt-verification", "offline-then-remote"]
 
     @Test func `is done for a receipt under a root that isn't known, and only for that`()

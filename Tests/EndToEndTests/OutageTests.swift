@@ -4,7 +4,7 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `While the database is away` {
+@Suite(.timeLimit(.minutes(15))) struct `While the database is away` {
     @Test func `posts are answered 503, and afterwards all is well by itself`() async throws {
         try await World.run { world throws in
             let before = try world.shop.sell()

@@ -4,7 +4,7 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Posts at the same time` {
+@Suite(.timeLimit(.minutes(15))) struct `Posts at the same time` {
     @Test func `200 posts of one purchase through two processes make one grant`() async throws {
         try await World.run(services: 2) { world throws in
             let sale = try world.shop.sell()

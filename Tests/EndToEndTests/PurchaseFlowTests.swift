@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The rows of the flow's table that end in the ledger, as an app sees them.
-@Suite(.timeLimit(.minutes(2))) struct `The purchase flow` {
+@Suite(.timeLimit(.minutes(15))) struct `The purchase flow` {
     @Test func `row 7: a purchase is granted, and its answer says what the app needs`() async throws
     {
         try await World.run { world throws in

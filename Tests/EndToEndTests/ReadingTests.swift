@@ -3,7 +3,7 @@ import Base
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Reading an account` {
+@Suite(.timeLimit(.minutes(15))) struct `Reading an account` {
     @Test func `that nothing has happened to gives zeros at version 0`() async throws {
         try await World.run { world throws in
             let answer = try world.get("/v1/accounts/nobody/balance")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The rows of the flow's table that tell of refunds.
-@Suite(.timeLimit(.minutes(2))) struct `The refund flow` {
+@Suite(.timeLimit(.minutes(15))) struct `The refund flow` {
     @Test func `row 33: a refund takes the unspent coins of its purchase`() async throws {
         try await World.run { world throws in
             let sale = try world.shop.sell("com.nonchalant.consumable1")

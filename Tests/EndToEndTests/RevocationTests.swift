@@ -3,7 +3,7 @@ import Base
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Whether a certificate was revoked` {
+@Suite(.timeLimit(.minutes(15))) struct `Whether a certificate was revoked` {
     /// A world whose service asks the shop.
     private func run(
         _ mode: String, _ body: @escaping @Sendable (World) throws -> Void

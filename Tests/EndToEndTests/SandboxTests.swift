@@ -3,7 +3,7 @@ import Base
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Purchases of the sandbox` {
+@Suite(.timeLimit(.minutes(15))) struct `Purchases of the sandbox` {
     private func sell(_ world: World) throws -> StandInSale {
         try world.shop.sell { $0.environment = "Sandbox" }
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Everything at once on one account: grants, purchases, spends, reversals, holds, refunds and their
 /// reversals, from many clients through two processes.
-@Suite(.timeLimit(.minutes(5))) struct `One account that everybody uses` {
+@Suite(.timeLimit(.minutes(15))) struct `One account that everybody uses` {
     private static let clients = isSoak ? 64 : 16
     private static let seconds = isSoak ? 30.0 : 3.0
 

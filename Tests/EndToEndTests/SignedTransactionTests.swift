@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Signed transactions that are unusual and right.
-@Suite(.timeLimit(.minutes(2))) struct `A signed transaction` {
+@Suite(.timeLimit(.minutes(15))) struct `A signed transaction` {
     private static let dayMilliseconds: Int64 = 86_400_000
 
     @Test func `that is posted 200 days late is granted`() async throws {

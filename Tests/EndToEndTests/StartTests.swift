@@ -4,7 +4,7 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Starting the service` {
+@Suite(.timeLimit(.minutes(15))) struct `Starting the service` {
     /// Runs `coinledger serve` and expects that it ends with one line.
     private func expectRefused(
         _ world: World, _ options: [String], _ status: Int32, naming text: String,

@@ -5,7 +5,7 @@ import PrivatePostgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Stopping the service` {
+@Suite(.timeLimit(.minutes(15))) struct `Stopping the service` {
     @Test func `under load finishes what was accepted and refuses the rest`() async throws {
         try await World.run(services: 2) { world throws in
             for (index, service) in world.services.enumerated() {

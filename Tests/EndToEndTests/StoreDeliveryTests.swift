@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The store and the service by themselves: no client posts anything.
-@Suite(.timeLimit(.minutes(3))) struct `Notifications that the store sends` {
+@Suite(.timeLimit(.minutes(15))) struct `Notifications that the store sends` {
     private static let token = "2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3a"
 
     private func connect(_ world: World) throws -> StandInNotifications {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The store fails in every way it knows, for a while.
-@Suite(.timeLimit(.minutes(10))) struct `While the store is away` {
+@Suite(.timeLimit(.minutes(15))) struct `While the store is away` {
     /// A minute in `scripts/soak`.
     private static let seconds = isSoak ? 60.0 : 3.0
     private static let memoryBytesMax = 150 << 20

@@ -5,7 +5,7 @@ import Testing
 
 /// Everything that can have become of a purchase, on the service itself with a store that sells,
 /// tells and answers.
-@Suite(.timeLimit(.minutes(3))) struct `The support desk` {
+@Suite(.timeLimit(.minutes(15))) struct `The support desk` {
     private static let token = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
 
     @Test func `finds what was never received, fetches it, and grants it once`() async throws {

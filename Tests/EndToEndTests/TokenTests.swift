@@ -3,7 +3,7 @@ import Base
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `An app account token` {
+@Suite(.timeLimit(.minutes(15))) struct `An app account token` {
     private static let token = "2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3a"
     private static let otherToken = "7c1e5a90-3d2b-4f68-9a0c-5e4d3c2b1a09"
 

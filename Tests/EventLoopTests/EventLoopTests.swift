@@ -11,7 +11,7 @@ private final class Record: Sendable {
     var all: [String] { lines.withLock { $0 } }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Timers of a loop` {
+@Suite(.timeLimit(.minutes(15))) struct `Timers of a loop` {
     @Test func `fire by deadline, and those of one deadline in the order they were added`() {
         let loop = EventLoop()
         let record = Record()
@@ -98,7 +98,7 @@ private final class Record: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Tasks of a loop` {
+@Suite(.timeLimit(.minutes(15))) struct `Tasks of a loop` {
     @Test func `come back to it after waiting for another thread`() {
         let loop = EventLoop()
         let places = loop.run {
@@ -139,7 +139,7 @@ private final class Record: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Descriptors of a loop` {
+@Suite(.timeLimit(.minutes(15))) struct `Descriptors of a loop` {
     @Test func `are reported when they are readable, until they are removed`() throws {
         let loop = EventLoop()
         var ends: [Int32] = [0, 0]

@@ -1,7 +1,8 @@
 import HTTPServer
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Broken bytes` {
+@Suite(.timeLimit(.minutes(15))) struct `Broken bytes` {
     private static let requests = [
         "GET /a/b?c=d HTTP/1.1\r\nHost: example.org\r\nX-Name: value\r\n\r\n",
         "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Type: text/plain\r\n\r\nhello",
@@ -45,7 +46,7 @@ import Testing
         let client = try server.client()
         try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         let answer = try client.answer()
-        #expect(answer.body == "GET / ")
+        #expect(answer.text == "GET / ")
     }
 
     @Test(arguments: requests)

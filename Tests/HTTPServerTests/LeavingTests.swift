@@ -1,8 +1,9 @@
 import EventLoop
 import HTTPServer
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Clients that leave` {
+@Suite(.timeLimit(.minutes(15))) struct `Clients that leave` {
     enum Way: CaseIterable, Sendable { case close, reset, halfClose }
 
     @Test(arguments: Way.allCases)
@@ -30,7 +31,7 @@ import Testing
             let client = try server.client()
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             let answer = try client.answer()
-            #expect(answer.body == "GET / ")
+            #expect(answer.text == "GET / ")
         }
     }
 
@@ -69,12 +70,12 @@ import Testing
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             client.finishSending()
             let answer = try client.answer()
-            #expect(answer.body == "GET / ")
+            #expect(answer.text == "GET / ")
         }
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Many connections` {
+@Suite(.timeLimit(.minutes(15))) struct `Many connections` {
     @Test func `two hundred idle ones are kept and served`() throws {
         try withServer { server throws in
             let clients = try (0..<200).map { _ in try server.client() }
@@ -96,14 +97,14 @@ import Testing
             for client in clients {
                 try client.send("GET /in HTTP/1.1\r\nHost: a\r\n\r\n")
                 let answer = try client.answer()
-                #expect(answer.body == "GET /in ")
+                #expect(answer.text == "GET /in ")
             }
             let waiting = try server.client()
             try waiting.send("GET /waiting HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(!waiting.isReadable(withinMilliseconds: 50))
             clients.removeLast()
             let answer = try waiting.answer()
-            #expect(answer.body == "GET /waiting ")
+            #expect(answer.text == "GET /waiting ")
         }
     }
 }

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import HTTPServer
 import Telemetry
+import TestSupport
 
 /// A server on a loop and a thread of its own, for as long as `body` runs.
 func withServer<Value>(
@@ -25,7 +26,7 @@ final class RunningServer: Sendable {
     let loop: EventLoop
     let server: HTTPServer
     private let hasStopped = Signal()
-    private let kept = Lock<[Client]>([])
+    private let kept = Lock<[HTTPConnection]>([])
 
     init(
         _ limits: HTTPLimits,
@@ -48,7 +49,7 @@ final class RunningServer: Sendable {
 
     var port: UInt16 { server.port }
 
-    func client() throws -> Client { try Client(port: port) }
+    func client() throws -> HTTPConnection { try HTTPConnection(port: port) }
 
     /// Starts a drain; the signal comes when it's over.
     func drain(milliseconds: Int64) -> Signal {
@@ -61,7 +62,7 @@ final class RunningServer: Sendable {
     }
 
     /// Holds a client open as long as the server runs.
-    func keep(_ client: Client) { kept.withLock { $0.append(client) } }
+    func keep(_ client: HTTPConnection) { kept.withLock { $0.append(client) } }
 
     /// Returns when the loop has done what it was asked to do before.
     func waitForTurn() {

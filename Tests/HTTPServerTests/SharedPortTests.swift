@@ -2,9 +2,10 @@ import Base
 import EventLoop
 import HTTPServer
 import Telemetry
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Servers that share a port` {
+@Suite(.timeLimit(.minutes(15))) struct `Servers that share a port` {
     private func servers(
         _ limits: HTTPLimits = HTTPLimits(), _ body: (UInt16, [Runner]) throws -> Void
     ) throws {
@@ -46,16 +47,16 @@ import Testing
         }
     }
 
-    private func answer(_ client: Client) throws -> String {
+    private func answer(_ client: HTTPConnection) throws -> String {
         try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        return try client.answer().body
+        return try client.answer().text
     }
 
     @Test func `take turns, and a lone client is the first one's`() throws {
         try servers { port, _ in
-            var clients: [Client] = []
+            var clients: [HTTPConnection] = []
             for expected in ["0", "1", "0", "1", "0"] {
-                clients.append(try Client(port: port))
+                clients.append(try HTTPConnection(port: port))
                 #expect(try answer(clients[clients.count - 1]) == expected)
             }
             for _ in 0..<2 {
@@ -66,16 +67,16 @@ import Testing
 
     @Test func `give the next connection to the one that has the fewest`() throws {
         try servers { port, _ in
-            let first = try Client(port: port)
-            var second: Client? = try Client(port: port)
+            let first = try HTTPConnection(port: port)
+            var second: HTTPConnection? = try HTTPConnection(port: port)
             #expect(try answer(first) == "0")
             #expect(try second.map(answer) == "1")
             // Asks for the end, so that it's counted before the answer is complete.
             try second?.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            #expect(try second?.answer().body == "1")
+            #expect(try second?.answer().text == "1")
             #expect(second?.isReadable(withinMilliseconds: 5000) == true)
             second = nil
-            let third = try Client(port: port)
+            let third = try HTTPConnection(port: port)
             #expect(try answer(third) == "1")
         }
     }
@@ -84,20 +85,20 @@ import Testing
         var limits = HTTPLimits()
         limits.connectionsMax = 3
         try servers(limits) { port, _ in
-            var clients = try (0..<3).map { _ in try Client(port: port) }
+            var clients = try (0..<3).map { _ in try HTTPConnection(port: port) }
             #expect(try clients.map(answer) == ["0", "1", "0"])
-            let waiting = try Client(port: port)
+            let waiting = try HTTPConnection(port: port)
             try waiting.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(!waiting.isReadable(withinMilliseconds: 50))
             // It was the second server's, which has to tell the first that there is room.
             clients.remove(at: 1)
-            #expect(try waiting.answer().body == "1")
+            #expect(try waiting.answer().text == "1")
         }
     }
 
     @Test func `refuse a connection when the first has been drained`() throws {
         try servers { port, runners in
-            let clients = try (0..<2).map { _ in try Client(port: port) }
+            let clients = try (0..<2).map { _ in try HTTPConnection(port: port) }
             #expect(try clients.map(answer) == ["0", "1"])
             let isDrained = Signal()
             runners[0].loop.task { [server = runners[0].server] in
@@ -105,7 +106,7 @@ import Testing
                 isDrained.send()
             }
             #expect(isDrained.wait())
-            #expect(throws: Client.Failure.self) { try Client(port: port) }
+            #expect(throws: HTTPConnection.Failure.self) { try HTTPConnection(port: port) }
             #expect(try answer(clients[1]) == "1")
         }
     }

@@ -2,12 +2,12 @@ package import Base
 import Glibc
 
 /// A blocking HTTP/1.1 client on one connection that stays open. It sends what it's told to, byte
-/// for byte, so that it can be as wrong as a test needs.
-package final class HTTPConnection {
+/// for byte, so that it can be as wrong as a test needs. One thread at a time uses it.
+package final class HTTPConnection: @unchecked Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
 
-        init(_ call: String) { description = "\(call): \(SystemMessage.last)" }
+        package init(_ call: String) { description = "\(call): \(SystemMessage.last)" }
     }
 
     package let descriptor: Int32
@@ -15,9 +15,14 @@ package final class HTTPConnection {
 
     /// Connects to a port of this machine. No call blocks for longer than `waitSeconds`, which is
     /// long enough for a busy machine; a test that reaches it fails.
-    package init(port: UInt16, waitSeconds: Int = 30) throws {
+    ///
+    /// - Parameter receiveBufferBytes: what the kernel keeps of answers that aren't read.
+    package init(port: UInt16, waitSeconds: Int = 30, receiveBufferBytes: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
+        if var bytes = receiveBufferBytes {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, 4)
+        }
         var wait = timeval(tv_sec: waitSeconds, tv_usec: 0)
         let waitLength = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, waitLength)
@@ -42,6 +47,8 @@ package final class HTTPConnection {
         return try answer(toHEAD: request.method == "HEAD")
     }
 
+    package func send(_ text: String) throws { try send(Array(text.utf8)) }
+
     package func send(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
@@ -55,6 +62,13 @@ package final class HTTPConnection {
 
     /// Tells the server that nothing more comes.
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Has the socket reset the connection when it's closed.
+    package func resetWhenClosed() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    }
 
     /// Reads the next answer, and its body unless it answers HEAD.
     package func answer(toHEAD: Bool = false) throws -> HTTPAnswer {
@@ -86,6 +100,44 @@ package final class HTTPConnection {
             guard try line().isEmpty else { throw Failure("end of a chunk") }
             if length == 0 { return whole }
         }
+    }
+
+    /// What has arrived; nil at the end of the stream.
+    package func more() throws -> String? {
+        if received.isEmpty {
+            guard let more = receive() else { throw Failure("recv") }
+            if more == 0 { return nil }
+        }
+        return takeReceived()
+    }
+
+    /// Everything up to the end of the stream; nil if it doesn't come.
+    package func rest() -> String? {
+        while true {
+            guard let more = receive() else { return nil }
+            if more == 0 { return takeReceived() }
+        }
+    }
+
+    private func takeReceived() -> String {
+        defer { received = [] }
+        return String(decoding: received, as: UTF8.self)
+    }
+
+    /// Whether the stream ends or is reset, whatever came before.
+    package func comesToAnEnd() -> Bool {
+        while true {
+            errno = 0
+            guard let more = receive() else { return errno == ECONNRESET }
+            if more == 0 { return true }
+        }
+    }
+
+    /// Whether there is something to read, or the end, before the time is over.
+    package func isReadable(withinMilliseconds milliseconds: Int32) -> Bool {
+        if !received.isEmpty { return true }
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return Glibc.poll(&poll, 1, milliseconds) > 0
     }
 
     /// Whether the server ends the connection, by a close or a reset, with nothing left to read.

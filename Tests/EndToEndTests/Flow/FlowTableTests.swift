@@ -1,7 +1,7 @@
 import Testing
 
 /// Every row of the flow's table, with the store's notification of the charge in every order.
-@Suite(.timeLimit(.minutes(5))) struct `The table of the purchase flow` {
+@Suite(.timeLimit(.minutes(15))) struct `The table of the purchase flow` {
     @Test(arguments: Delivery.all) func `holds row by row`(_ delivery: Delivery) async throws {
         // The rows on the store's own verification need receipts to be sent to it.
         let options = ["--receipt-verification", "remote"]
