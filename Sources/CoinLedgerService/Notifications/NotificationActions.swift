@@ -5,7 +5,9 @@ package import EventStore
 
 /// Does what one notification says, as often as it's told to: each action changes the ledger once.
 package struct NotificationActions: Sendable {
-    private let store: any EventStore
+    package typealias Store = EventStore & NotificationStore & AttemptStore
+
+    private let store: any Store
     private let verification: NotificationVerification
     private let owners: TokenOwners
     private let policy: @Sendable () -> PurchasePolicy
@@ -15,7 +17,7 @@ package struct NotificationActions: Sendable {
     private let clock: @Sendable () -> Timestamp
 
     package init(
-        store: any EventStore, verification: NotificationVerification, owners: TokenOwners,
+        store: any Store, verification: NotificationVerification, owners: TokenOwners,
         policy: @escaping @Sendable () -> PurchasePolicy, granter: PurchaseGranter,
         refunds: RefundService, consumption: ConsumptionAnswer,
         clock: @escaping @Sendable () -> Timestamp
@@ -40,6 +42,9 @@ package struct NotificationActions: Sendable {
         case refundDeclined = "REFUND_DECLINED"
         case test = "TEST"
     }
+
+    /// Posts that are looked through for whom a purchase was withheld from, the last ones first.
+    private static let postsMax = 100
 
     /// Whether its attempts are bounded by the store's deadline, and not by their number.
     static func hasDeadline(_ kept: KeptNotification) -> Bool {
@@ -78,10 +83,14 @@ package struct NotificationActions: Sendable {
         }
     }
 
-    private func grant(_ transaction: StoreTransaction) async -> NotificationDecision {
-        let account: AccountID?
+    /// - Parameter withheld: the purchase, if posts of it may have been refused as refunded.
+    private func grant(
+        _ transaction: StoreTransaction, withheld key: PurchaseKey? = nil
+    ) async -> NotificationDecision {
+        var account: AccountID?
         do throws(EventStoreError) {
             account = try await owners.owner(of: transaction)
+            if account == nil, let key { account = try await poster(of: key) }
         } catch {
             return .ledgerUnavailable
         }
@@ -100,6 +109,16 @@ package struct NotificationActions: Sendable {
         } catch {
             return NotificationDecision(error)
         }
+    }
+
+    /// The first to have posted the purchase and been told that it's refunded.
+    private func poster(of key: PurchaseKey) async throws(EventStoreError) -> AccountID? {
+        try await store.attempts(of: key.transactionID, limit: NotificationActions.postsMax)
+            .filter { attempt in
+                !attempt.isClaimed && attempt.code == PurchaseRefusalReason.refunded.rawValue
+                    && attempt.purchase?.environment == key.environment
+            }
+            .min { $0.firstAt < $1.firstAt }?.account
     }
 
     private func decision(
@@ -149,8 +168,8 @@ package struct NotificationActions: Sendable {
         }
     }
 
-    /// A purchase that nobody has is owed to its owner again, from whom it was withheld: the app has
-    /// been told to finish it, and doesn't post it any more.
+    /// A purchase that nobody has is owed to its owner again, or to whoever posted it first, from
+    /// whom it was withheld: the app has been told to finish it, and doesn't post it any more.
     private func reverseRefund(
         _ transaction: StoreTransaction, _ kept: KeptNotification
     ) async -> NotificationDecision {
@@ -166,7 +185,7 @@ package struct NotificationActions: Sendable {
         } catch {
             return .ledgerUnavailable
         }
-        return await grant(transaction)
+        return await grant(transaction, withheld: key)
     }
 
     private enum Outcome {

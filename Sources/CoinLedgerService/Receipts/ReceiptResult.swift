@@ -4,9 +4,9 @@ package import CoinLedger
 package struct ReceiptResult: Sendable {
     package let account: AccountID
     /// In the order of the receipt; at least one.
-    package let transactions: [TransactionResult]
+    package internal(set) var transactions: [TransactionResult]
     /// The account's, after the purchases; nil if none of them reached the ledger.
-    package let balance: AccountBalance?
+    package internal(set) var balance: AccountBalance?
 }
 
 /// What has become of one purchase.

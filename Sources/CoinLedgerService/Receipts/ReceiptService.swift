@@ -36,23 +36,45 @@ package struct ReceiptService: Sendable {
         defer { underWay.end() }
         let now = clock()
         let transactions = try await verified(receipt, account, now, isAlone)
-        let result: ReceiptResult
-        do throws(WriterError) {
-            result = try await granter.grant(transactions, to: account)
-        } catch {
-            switch error {
-            case .overloaded: throw .overloaded
-            case .unavailable: throw .ledgerUnavailable
-            }
-        }
-        for outcome in result.transactions { note(outcome, account) }
+        var result = try await grant(transactions, to: account)
         do throws(EventStoreError) {
             let outcomes = zip(transactions, result.transactions.map(\.outcome))
             try await attempts.keep(Array(outcomes), of: receipt, for: account, at: now)
         } catch {
             throw .ledgerUnavailable
         }
+        try await grantAgain(transactions, to: account, &result)
+        for outcome in result.transactions { note(outcome, account) }
         return result
+    }
+
+    /// Tries to grant what was refunded once more, now that the refusal is kept. Whoever reverses a
+    /// refund looks for that, to grant the purchase to its poster, and may have looked just before.
+    private func grantAgain(
+        _ transactions: [StoreTransaction], to account: AccountID, _ result: inout ReceiptResult
+    ) async throws(ReceiptError) {
+        let refunded = result.transactions.indices.filter {
+            result.transactions[$0].outcome == .refused(.refunded)
+        }
+        guard !refunded.isEmpty else { return }
+        let again = try await grant(refunded.map { transactions[$0] }, to: account)
+        for (index, outcome) in zip(refunded, again.transactions) {
+            result.transactions[index] = outcome
+        }
+        result.balance = again.balance ?? result.balance
+    }
+
+    private func grant(
+        _ transactions: [StoreTransaction], to account: AccountID
+    ) async throws(ReceiptError) -> ReceiptResult {
+        do throws(WriterError) {
+            return try await granter.grant(transactions, to: account)
+        } catch {
+            switch error {
+            case .overloaded: throw .overloaded
+            case .unavailable: throw .ledgerUnavailable
+            }
+        }
     }
 
     /// The purchases in a receipt; at least one.

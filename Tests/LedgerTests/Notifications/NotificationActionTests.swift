@@ -233,6 +233,67 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `a reversal grants what nobody's token names to whoever posted it first`(
+        kind: StoreKind
+    ) async throws {
+        try await NotificationWorld.run(kind) { (world) async throws in
+            let id = try world.sell()
+            world.setTime(.noon(plus: 1000))
+            try await world.deliver(world.shop.refund(id))
+            for account in ["u2", "u1", "u3"] as [AccountID] {
+                world.setTime(.noon(plus: account == "u2" ? 2000 : 3000))
+                #expect(try await world.post(id, to: account) == .refused(.refunded))
+            }
+            world.setTime(.noon(plus: 4000))
+            #expect(try await world.post(id, to: "u2") == .refused(.refunded))
+            try await world.deliver(world.shop.reverseRefund(id))
+            #expect(try await world.outcome() == "granted")
+            #expect(try await world.total("u2") == 100)
+            #expect(try await world.post(id, to: "u1") == .grantedToOtherAccount)
+        }
+    }
+
+    @Test func `a reversal that crosses the first post leaves the grant to the post`()
+        async throws
+    {
+        try await NotificationWorld.run { (world) async throws in
+            let id = try world.sell()
+            world.setTime(.noon(plus: 1000))
+            try await world.deliver(world.shop.refund(id))
+            world.setTime(.noon(plus: 2000))
+            let reversal = try world.shop.reverseRefund(id)
+            let crossed = CrossedAttempts(store: world.store) {
+                _ = try? await world.deliver(reversal)
+            }
+            let outcome = try await world.post(id, to: "u1", keepingAttemptsIn: crossed)
+            #expect(outcome.code == "granted")
+            #expect(try await world.outcome() == "unclaimed")
+            #expect(try await world.total() == 100)
+        }
+    }
+
+    @Test func `a claim that proves nothing is granted nothing by a reversal`() async throws {
+        try await NotificationWorld.run { (world) async throws in
+            let id = try world.sell()
+            world.setTime(.noon(plus: 1000))
+            try await world.deliver(world.shop.refund(id))
+            let purchase = AttemptedPurchase(
+                transactionID: try #require(TransactionID(id)), environment: .production,
+                productID: "coins100", purchasedAt: .noon)
+            for (code, isClaimed) in [("refunded", true), ("belongs_to_other_account", false)] {
+                try await world.store.record(
+                    FailedPost(
+                        account: "u1", isClaimed: isClaimed,
+                        receiptSHA256: Array(repeating: 0, count: 32), receipt: nil, time: .noon,
+                        refusals: [FailedPost.Refusal(code: code, purchase: purchase)]))
+            }
+            try await world.deliver(world.shop.reverseRefund(id))
+            #expect(try await world.outcome() == "unclaimed")
+            #expect(try await world.total() == 0)
+        }
+    }
+
     @Test func `an older reversal of what was refunded again grants nothing`() async throws {
         try await NotificationWorld.run { (world) async throws in
             try await world.link(token, to: "u1")
@@ -312,12 +373,13 @@ import Testing
     }
 
     /// All orders of a life's notifications, and the post among them, come to the same end.
-    @Test func `means the same in any order`() async throws {
+    @Test(arguments: [token, nil])
+    func `means the same in any order`(owner: AppAccountToken?) async throws {
         try await NotificationWorld.run { (world) async throws in
             try await world.link(token, to: "u1")
             for order in permutations(of: [0, 1, 2, 3]) {
                 let before = try await world.total()
-                let id = try world.sell(token: token)
+                let id = try world.sell(token: owner)
                 let charge = try world.shop.notification("ONE_TIME_CHARGE", of: id)
                 world.setTime(.noon(plus: 1000))
                 let refund = try world.shop.refund(id, percentage: 60_000)
@@ -334,6 +396,35 @@ import Testing
                 world.setTime(.noon)
             }
         }
+    }
+}
+
+/// Does something just before an attempt is kept.
+private struct CrossedAttempts: AttemptStore {
+    let store: any AttemptStore
+    let cross: @Sendable () async -> Void
+
+    func record(_ post: FailedPost) async throws(EventStoreError) {
+        await cross()
+        try await store.record(post)
+    }
+
+    func attempts(
+        of transaction: TransactionID, limit: Int
+    ) async throws(EventStoreError) -> [KeptAttempt] {
+        try await store.attempts(of: transaction, limit: limit)
+    }
+
+    func attempts(
+        of account: AccountID, where filter: AttemptFilter, limit: Int
+    ) async throws(EventStoreError) -> [KeptAttempt] {
+        try await store.attempts(of: account, where: filter, limit: limit)
+    }
+
+    func forgetAttempts(
+        before time: Timestamp, limit: Int
+    ) async throws(EventStoreError) -> Int {
+        try await store.forgetAttempts(before: time, limit: limit)
     }
 }
 

@@ -13,7 +13,7 @@ import Testing
 
 /// An App Store and a ledger that hears of it, at an instant that the test chooses.
 final class NotificationWorld: Sendable {
-    typealias Store = any EventStore & NotificationStore
+    typealias Store = any NotificationActions.Store
 
     let shop: StandInStore
     let store: Store
@@ -21,6 +21,7 @@ final class NotificationWorld: Sendable {
     let scripted: ScriptedStore
     let ledger: Ledger
     let granter: PurchaseGranter
+    private let verifier: SignedTransactionVerifier
     let intake: NotificationIntake
     let queue: NotificationQueue
     let processor: NotificationProcessor
@@ -72,11 +73,11 @@ final class NotificationWorld: Sendable {
         let workers = WorkerPool(threads: 1, jobsMax: 1000)
         let metrics = Metrics()
         let telemetry = NotificationTelemetry(metrics)
-        let verification = NotificationVerification(
-            verifier: SignedTransactionVerifier(
-                roots: try RootCertificates(
-                    files: [NotificationWorld.authority.root.der], allowPrivate: true)),
-            workers: workers)
+        let verifier = SignedTransactionVerifier(
+            roots: try RootCertificates(
+                files: [NotificationWorld.authority.root.der], allowPrivate: true))
+        self.verifier = verifier
+        let verification = NotificationVerification(verifier: verifier, workers: workers)
         intake = NotificationIntake(
             verification: verification, store: store,
             apps: NotifiedApps(
@@ -170,15 +171,36 @@ final class NotificationWorld: Sendable {
 
     /// Posts the sale as an app does.
     func post(_ id: String, to account: AccountID) async throws -> TransactionOutcome {
-        let signed = try shop.notification("ONE_TIME_CHARGE", of: id)
-        let verifier = SignedTransactionVerifier(
-            roots: try RootCertificates(
-                files: [NotificationWorld.authority.root.der], allowPrivate: true))
-        let verified = try verifier.verifyNotification(
-            signed, now: time.withLock { $0 }.milliseconds)
-        let transaction = try #require(verified.transaction)
-        let result = try await granter.grant([transaction], to: account)
+        try await post(id, to: account, keepingAttemptsIn: store)
+    }
+
+    func post(
+        _ id: String, to account: AccountID, keepingAttemptsIn attempts: any AttemptStore
+    ) async throws -> TransactionOutcome {
+        let now = time.withLock { $0 }
+        let charge = try verifier.verifyNotification(
+            shop.notification("ONE_TIME_CHARGE", of: id), now: now.milliseconds)
+        let signed = try #require(charge.notification.signedTransaction)
+        let result = try await receipts(attempts).submit(signed, for: account)
         return try #require(result.transactions.first).outcome
+    }
+
+    private func receipts(_ attempts: any AttemptStore) throws -> ReceiptService {
+        let metrics = Metrics()
+        let telemetry = ReceiptTelemetry(metrics)
+        let roots = try RootCertificates(
+            files: [NotificationWorld.authority.root.der], allowPrivate: true)
+        return ReceiptService(
+            granter: granter,
+            attempts: AttemptRecorder(
+                store: attempts, keepsReceipts: false, metrics: metrics, log: .none),
+            verification: ReceiptVerification(
+                verifier: verifier, receipts: AppReceiptVerifier(roots: roots), workers: workers,
+                store: VerifyReceiptClient(
+                    send: { (_) async throws(HTTPClientError) in throw .timedOut }, pool: workers,
+                    configuration: VerifyReceiptConfiguration(), clock: .system),
+                telemetry: telemetry),
+            clock: { [time] in time.withLock { $0 } }, telemetry: telemetry, log: .none)
     }
 
     func link(_ token: AppAccountToken, to account: AccountID) async throws {
