@@ -12,15 +12,15 @@ package enum ConsumptionOrder: String, Hashable, Sendable, CaseIterable {
 }
 
 extension ConsumptionOrder {
-    /// The order of a purse's open lots.
-    func lots(_ free: LotQueue, _ paid: LotQueue) -> any Sequence<OpenLot> {
+    /// A purse's open lots in their order, in parts that follow each other.
+    func lots(_ free: LotQueue, _ paid: LotQueue) -> [ArraySlice<OpenLot>] {
         switch self {
-        case .freeFirst: [free.all, paid.all].joined()
-        case .paidFirst: [paid.all, free.all].joined()
+        case .freeFirst: [free.all, paid.all]
+        case .paidFirst: [paid.all, free.all]
         case .earliestExpiryFirst:
-            (Array(free.all) + paid.all).sorted { place($0.lot) < place($1.lot) }
+            [(free.all + paid.all).sorted { place($0.lot) < place($1.lot) }[...]]
         case .highestUnitPriceFirst:
-            (Array(free.all) + paid.all).sorted { isDearer($0.lot, $1.lot) }
+            [(free.all + paid.all).sorted { isDearer($0.lot, $1.lot) }[...]]
         }
     }
 

@@ -67,12 +67,7 @@ package struct CoinsGranted: Hashable, Sendable {
         case gift(reason: String, campaignID: String?)
     }
 
-    package var coins: GrantedCoins {
-        func total(_ kind: Lot.Kind) -> Coins {
-            lots.lazy.filter { $0.kind == kind }.map(\.coins).sum()
-        }
-        return GrantedCoins(paid: total(.paid), free: total(.free))
-    }
+    package var coins: GrantedCoins { lots.reduce(.none) { $0.adding($1.coins, $1.kind) } }
 }
 
 /// Coins that have been used.

@@ -58,20 +58,14 @@ package struct ReturnedSlice: Hashable, Sendable {
     }
 }
 
-extension Sequence<Slice> {
+// Not for any sequence: other modules would pay for a generic function each time.
+
+extension [Slice] {
     /// How many coins of each kind they are.
-    package var coins: GrantedCoins {
-        GrantedCoins(
-            paid: lazy.filter { $0.kind == .paid }.map(\.coins).sum(),
-            free: lazy.filter { $0.kind == .free }.map(\.coins).sum())
-    }
+    package var coins: GrantedCoins { reduce(.none) { $0.adding($1.coins, $1.kind) } }
 }
 
-extension Sequence<ReturnedSlice> {
+extension [ReturnedSlice] {
     /// How many coins of each kind they are.
-    package var coins: GrantedCoins {
-        GrantedCoins(
-            paid: lazy.filter { $0.lot.kind == .paid }.map(\.coins).sum(),
-            free: lazy.filter { $0.lot.kind == .free }.map(\.coins).sum())
-    }
+    package var coins: GrantedCoins { reduce(.none) { $0.adding($1.coins, $1.lot.kind) } }
 }

@@ -106,4 +106,14 @@ package struct GrantedCoins: Hashable, Sendable {
         self.paid = paid
         self.free = free
     }
+
+    static let none = GrantedCoins(paid: .zero, free: .zero)
+
+    /// With so many more of one kind.
+    func adding(_ coins: Coins, _ kind: Lot.Kind) -> GrantedCoins {
+        switch kind {
+        case .paid: GrantedCoins(paid: paid.addingSaturated(coins), free: free)
+        case .free: GrantedCoins(paid: paid, free: free.addingSaturated(coins))
+        }
+    }
 }

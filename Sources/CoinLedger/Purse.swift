@@ -53,7 +53,8 @@ package struct Purse: Hashable, Sendable {
 
     /// The earliest expiry of an open lot, recorded as expired or not.
     package var nextExpiry: Timestamp? {
-        [paidLots.nextExpiry, freeLots.nextExpiry, unread?.nextExpiry].compactMap(\.self).min()
+        let open = Timestamp.earlier(paidLots.nextExpiry, freeLots.nextExpiry)
+        return Timestamp.earlier(open, unread?.nextExpiry)
     }
 
     /// What spent coins are still owed, because their purchase was refunded.
@@ -67,22 +68,24 @@ package struct Purse: Hashable, Sendable {
 
     /// The same from lots of one kind.
     func draw(_ coins: Coins, only kind: Lot.Kind, at time: Timestamp) -> [Slice] {
-        draw(coins, from: kind == .paid ? paidLots.all : freeLots.all, at: time)
+        draw(coins, from: [kind == .paid ? paidLots.all : freeLots.all], at: time)
     }
 
     private func draw(
-        _ coins: Coins, from lots: some Sequence<OpenLot>, at time: Timestamp
+        _ coins: Coins, from parts: [ArraySlice<OpenLot>], at time: Timestamp
     ) -> [Slice] {
         let held = heldByLot(at: time)
         var slices: [Slice] = []
         var left = coins
-        for open in lots {
-            guard left > .zero else { break }
-            if open.lot.isExpired(at: time) { continue }
-            let takes = min(left, open.remaining.subtracting(held[open.lot.number] ?? .zero))
-            guard takes > .zero else { continue }
-            slices.append(open.slice(takes))
-            left = left.subtracting(takes)
+        for part in parts {
+            for open in part {
+                guard left > .zero else { return slices }
+                if open.lot.isExpired(at: time) { continue }
+                let takes = min(left, open.remaining.subtracting(held[open.lot.number] ?? .zero))
+                guard takes > .zero else { continue }
+                slices.append(open.slice(takes))
+                left = left.subtracting(takes)
+            }
         }
         return slices
     }

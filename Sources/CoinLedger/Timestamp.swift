@@ -21,6 +21,12 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
         left.milliseconds < right.milliseconds
     }
 
+    /// The earlier of two, where no instant is later than any.
+    static func earlier(_ one: Timestamp?, _ other: Timestamp?) -> Timestamp? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
     package var description: String {
         let millisecondsPerDay: Int64 = 86_400_000
         let day = Timestamp.floorDivision(milliseconds, millisecondsPerDay)

@@ -17,9 +17,9 @@ extension CoinLedgerApp {
 
     /// What the bearer of the request's key may do, which must be one of `scopes` at least.
     func scopes(
-        of request: HTTPRequest, anyOf scopes: Set<APIScope>
-    ) async throws(InvalidRequest) -> Set<APIScope> {
-        let found: Set<APIScope>
+        of request: HTTPRequest, anyOf scopes: APIScopes
+    ) async throws(InvalidRequest) -> APIScopes {
+        let found: APIScopes
         do throws(KeyRing.Denial) {
             found = try await services.keys.scopes(request.headers["Authorization"])
         } catch {

@@ -15,7 +15,7 @@ extension CoinLedgerApp {
     func batch(
         _ request: HTTPRequest, _ query: QueryParameters
     ) async throws(InvalidRequest) -> HTTPResponse {
-        let all = CommandKind.allCases.reduce(into: Set()) { $0.formUnion($1.scopes) }
+        let all = CommandKind.allCases.reduce(into: APIScopes()) { $0.formUnion($1.scopes) }
         let scopes = try await scopes(of: request, anyOf: all)
         let isDryRun = try query.bool("dryRun")
         let lines = BatchLine.lines(of: request.body)
@@ -34,7 +34,7 @@ extension CoinLedgerApp {
 
     /// Writes outcomes in the order of the lines, while later lines are under way.
     private func carryOut(
-        _ lines: [BatchLine], scopes: Set<APIScope>, isDryRun: Bool, _ write: HTTPBodyWriter
+        _ lines: [BatchLine], scopes: APIScopes, isDryRun: Bool, _ write: HTTPBodyWriter
     ) async {
         await withTaskGroup(of: (index: Int, outcome: [UInt8]).self) { group in
             var early: [Int: [UInt8]] = [:]
@@ -65,7 +65,7 @@ extension CoinLedgerApp {
 
     /// One line, as it's written.
     private func outcome(
-        of line: BatchLine, scopes: Set<APIScope>, isDryRun: Bool
+        of line: BatchLine, scopes: APIScopes, isDryRun: Bool
     ) async -> [UInt8] {
         do throws(InvalidRequest) {
             let command = try line.command(scopes: scopes, isDryRun: isDryRun)
@@ -95,7 +95,7 @@ private struct BatchLine: Sendable {
     }
 
     func command(
-        scopes: Set<APIScope>, isDryRun: Bool
+        scopes: APIScopes, isDryRun: Bool
     ) throws(InvalidRequest) -> CommandRequest {
         let object = try RequestBody.object(Array(text))
         guard let name = object["command"]?.string, let kind = CommandKind(rawValue: name) else {

@@ -74,7 +74,8 @@ import Synchronization
         precondition(isInLoop, "this belongs to the event loop's thread")
     }
 
-    /// Runs `body` once, after the jobs that are ready now and before the loop waits again.
+    /// Runs `body` once, after the jobs that are ready now; before the sources act, or at the latest
+    /// before the loop waits again.
     package func beforeWaiting(_ body: @escaping () -> Void) {
         deferred.append(body)
     }
@@ -174,19 +175,25 @@ import Synchronization
         takeInbox()
         runJobs()
         fireTimers()
+        // What was asked of others is under way while the sources act, which may take long.
+        runDeferred()
         mayWait = true
         var timeout: Int32 = -1
         for source in sources { timeout = EventLoop.sooner(timeout, source.turn()) }
         runJobs()
+        runDeferred()
+        // Asked for last, because everything above may have added a timer.
+        timeout = EventLoop.sooner(timeout, timers.milliseconds(from: EventLoop.now()))
+        if !jobs.isEmpty || isStopped || !mayWait { timeout = 0 }
+        wait(milliseconds: timeout)
+    }
+
+    private func runDeferred() {
         while !deferred.isEmpty {
             var round: [() -> Void] = []
             swap(&round, &deferred)
             for body in round { body() }
         }
-        // Asked for last, because everything above may have added a timer.
-        timeout = EventLoop.sooner(timeout, timers.milliseconds(from: EventLoop.now()))
-        if !jobs.isEmpty || isStopped || !mayWait { timeout = 0 }
-        wait(milliseconds: timeout)
     }
 
     private func fireTimers() {

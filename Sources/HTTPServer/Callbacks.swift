@@ -64,6 +64,7 @@ enum Callbacks {
     /// All header fields of a request, repeated ones too.
     static func headers(of pointer: OpaquePointer) -> HTTPHeaders {
         var headers = HTTPHeaders()
+        headers.reserveCapacity(8)
         unsafe withUnsafeMutablePointer(to: &headers) { headers in
             _ = unsafe MHD_get_connection_values_n(
                 pointer, .HEADER_KIND,

@@ -30,15 +30,26 @@ package struct HTTPHeaders: Sendable, Sequence, ExpressibleByDictionaryLiteral {
         fields.makeIterator()
     }
 
+    mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+
     mutating func append(name: String, value: String) {
         fields.append((name: name, value: value))
+    }
+
+    /// How many fields are called `name`.
+    func count(of name: String) -> Int {
+        var count = 0
+        for field in fields where HTTPHeaders.isSame(field.name, name) { count += 1 }
+        return count
     }
 
     /// Whether two ASCII texts differ at most in the case of their letters.
     static func isSame(_ one: String, _ other: String) -> Bool {
         // The lengths differ for nearly all pairs that are compared.
         guard one.utf8.count == other.utf8.count else { return false }
-        return zip(one.utf8, other.utf8).allSatisfy { lower($0) == lower($1) }
+        let (left, right) = (one.utf8.span, other.utf8.span)
+        for index in left.indices where lower(left[index]) != lower(right[index]) { return false }
+        return true
     }
 
     private static func lower(_ byte: UInt8) -> UInt8 {

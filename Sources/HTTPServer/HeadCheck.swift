@@ -46,7 +46,7 @@ struct HeadCheck {
         guard version == "HTTP/1.1" || isHTTP10 else { throw Refused(.versionUnsupported) }
         guard HeadCheck.isToken(method) else { throw Refused(.badRequestHead) }
         guard target.utf8.count <= limits.targetBytesMax else { throw Refused(.targetTooLong) }
-        let isPlain = target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
+        let isPlain = HeadCheck.isAll(target) { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
         guard isPlain, !target.isEmpty else { throw Refused(.badRequestHead) }
     }
 
@@ -57,7 +57,7 @@ struct HeadCheck {
         for (name, value) in headers {
             // A space before the colon shows up as part of the name.
             guard HeadCheck.isToken(name) else { throw Refused(.badRequestHead) }
-            let isClean = value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+            let isClean = HeadCheck.isAll(value) { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
             guard isClean else { throw Refused(.badRequestHead) }
         }
         for expectation in headers.values(of: "expect")
@@ -67,28 +67,31 @@ struct HeadCheck {
     }
 
     private func checkHost() throws(Refused) {
-        let hosts = headers.values(of: "host")
-        if hosts.isEmpty, isHTTP10 { return }
-        guard hosts.count == 1, hosts[0].utf8.allSatisfy(HeadCheck.isHostByte) else {
+        guard let host = headers["host"] else {
+            if isHTTP10 { return }
+            throw Refused(.badRequestHead)
+        }
+        guard headers.count(of: "host") == 1, HeadCheck.isAll(host, HeadCheck.isHostByte) else {
             throw Refused(.badRequestHead)
         }
     }
 
     private func bodyLength(_ bytesMax: Int) throws(Refused) -> Int? {
-        let lengths = headers.values(of: "content-length")
-        let codings = headers.values(of: "transfer-encoding")
-        if !codings.isEmpty {
-            guard lengths.isEmpty, codings.count == 1, !isHTTP10 else {
+        let length = headers["content-length"]
+        if let coding = headers["transfer-encoding"] {
+            guard length == nil, headers.count(of: "transfer-encoding") == 1, !isHTTP10 else {
                 throw Refused(.badRequestHead)
             }
-            guard HTTPHeaders.isSame(codings[0], "chunked") else {
+            guard HTTPHeaders.isSame(coding, "chunked") else {
                 throw Refused(.transferCodingUnsupported)
             }
             return nil
         }
-        guard let text = lengths.first else { return 0 }
+        guard let text = length else { return 0 }
         // Even two equal ones: some reader takes the first and some the last.
-        guard lengths.count == 1, !text.isEmpty, text.utf8.allSatisfy(HeadCheck.isDigit) else {
+        guard headers.count(of: "content-length") == 1, !text.isEmpty,
+            HeadCheck.isAll(text, HeadCheck.isDigit)
+        else {
             throw Refused(.badRequestHead)
         }
         // More digits than an Int holds are a number, only far too large.
@@ -131,7 +134,14 @@ struct HeadCheck {
     }
 
     private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
+        !text.isEmpty && isAll(text, isTokenByte)
+    }
+
+    /// Whether all bytes of a text are allowed. Over memory, since every byte of a head comes by.
+    private static func isAll(_ text: String, _ isAllowed: (UInt8) -> Bool) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices where !isAllowed(bytes[index]) { return false }
+        return true
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

@@ -46,4 +46,14 @@ import Testing
         ]
         #expect(try JSON.parse(value.bytes) == value)
     }
+
+    @Test func `what is written may be long`() {
+        // More than a writer starts with, in one piece and in many.
+        let text = String(repeating: "é\"", count: 1500)
+        let escaped = String(repeating: "é\\\"", count: 1500)
+        let numbers = [JSON](repeating: .integer(-1_234_567_890), count: 300)
+        let list = [String](repeating: "-1234567890", count: 300).joined(separator: ",")
+        let value: JSON = ["text": .string(text), "list": .array(numbers)]
+        #expect(value.bytes == Array("{\"text\":\"\(escaped)\",\"list\":[\(list)]}".utf8))
+    }
 }

@@ -137,6 +137,28 @@ private final class Record: Sendable {
         }
         #expect(record.all == ["job", "before waiting"])
     }
+
+    @Test func `have what they asked of others under way before sources act`() {
+        final class Source: LoopSource {
+            let record: Record
+            init(_ record: Record) { self.record = record }
+            func turn() -> Int32 {
+                record.add("source")
+                return -1
+            }
+        }
+        let loop = EventLoop()
+        let record = Record()
+        loop.run {
+            let source = Source(record)
+            await loop.sleep(milliseconds: 1)
+            loop.add(source)
+            loop.beforeWaiting { record.add("asked") }
+            await loop.sleep(milliseconds: 1)
+            loop.remove(source)
+        }
+        #expect(record.all.prefix(2) == ["asked", "source"])
+    }
 }
 
 @Suite(.timeLimit(.minutes(15))) struct `Descriptors of a loop` {

@@ -33,7 +33,7 @@ extension KeyedRequest {
             account, key: key, hash: hash)
     }
 
-    private init(
+    private convenience init(
         _ action: Command.Action, _ account: AccountID, key: String, hash: UInt8,
         isDryRun: Bool = false
     ) throws {

@@ -14,7 +14,7 @@ package enum JSON: Hashable, Sendable {
     package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.write(self)
-        return writer.bytes
+        return writer.finish()
     }
 }
 

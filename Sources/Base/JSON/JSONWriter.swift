@@ -1,77 +1,61 @@
 /// Writes JSON as UTF-8 without white space.
-struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
+struct JSONWriter: ~Copyable {
+    private var output = ByteWriter(capacity: 1024)
 
-    init() { bytes.reserveCapacity(256) }
+    /// What has been written.
+    consuming func finish() -> [UInt8] { output.finish() }
 
     mutating func write(_ value: JSON) {
         switch value {
-        case .null: bytes.append(contentsOf: "null".utf8)
-        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .null: append("null")
+        case .bool(let value): append(value ? "true" : "false")
         case .integer(let value): write(value)
-        case .decimal(let text): bytes.append(contentsOf: text.utf8)
+        case .decimal(let text): output.append(text.utf8.span)
         case .string(let text): write(text)
         case .array(let elements):
-            bytes.append(UInt8(ascii: "["))
+            append("[")
             for (index, element) in elements.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                if index > 0 { append(",") }
                 write(element)
             }
-            bytes.append(UInt8(ascii: "]"))
+            append("]")
         case .object(let object): write(object)
         }
     }
 
     private mutating func write(_ object: JSONObject) {
-        bytes.append(UInt8(ascii: "{"))
+        append("{")
         for (index, member) in object.members.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            if index > 0 { append(",") }
             write(member.name)
-            bytes.append(UInt8(ascii: ":"))
+            append(":")
             write(member.value)
         }
-        bytes.append(UInt8(ascii: "}"))
+        append("}")
     }
 
     mutating func write(_ value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+        if value < 0 { append("-") }
+        output.append(decimal: value.magnitude)
     }
 
     mutating func write(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        // A native string lends its bytes; any other is copied first.
-        let isWritten: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
-            unsafe write($0.span)
-        }
-        if isWritten == nil { write(Array(text.utf8).span) }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private mutating func write(_ text: borrowing Span<UInt8>) {
-        var start = 0
-        for index in text.indices where JSONWriter.isEscaped(text[index]) {
-            append(text.extracting(start..<index))
-            writeEscape(text[index])
-            start = index + 1
-        }
-        append(text.extracting(start..<text.count))
+        append("\"")
+        writeEscaped(text.utf8.span)
+        append("\"")
     }
 
     /// Appends text that is JSON already.
-    mutating func append(_ text: StaticString) {
-        unsafe bytes.append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
+    mutating func append(_ text: StaticString) { output.append(text) }
 
-    private mutating func append(_ text: borrowing Span<UInt8>) {
-        unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    private mutating func writeEscaped(_ text: borrowing Span<UInt8>) {
+        var start = 0
+        for index in text.indices where JSONWriter.isEscaped(text[index]) {
+            output.append(text.extracting(start..<index))
+            writeEscape(text[index])
+            start = index + 1
+        }
+        output.append(text.extracting(start..<text.count))
     }
 
     private static func isEscaped(_ byte: UInt8) -> Bool {
@@ -79,16 +63,16 @@ struct JSONWriter {
     }
 
     private mutating func writeEscape(_ byte: UInt8) {
-        bytes.append(UInt8(ascii: "\\"))
+        append("\\")
         switch byte {
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: append("n")
+        case 0x0D: append("r")
+        case 0x09: append("t")
         case 0..<0x20:
-            bytes.append(contentsOf: "u00".utf8)
-            bytes.append(Hex.digit(byte >> 4))
-            bytes.append(Hex.digit(byte & 15))
-        default: bytes.append(byte)
+            append("u00")
+            output.append(Hex.digit(byte >> 4))
+            output.append(Hex.digit(byte & 15))
+        default: output.append(byte)
         }
     }
 }

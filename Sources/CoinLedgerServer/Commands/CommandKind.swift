@@ -54,7 +54,7 @@ enum CommandKind: String, Hashable, Sendable, CaseIterable {
     }
 
     /// Scopes any of which lets it in; what its body says may ask for one of them in particular.
-    var scopes: Set<APIScope> {
+    var scopes: APIScopes {
         switch self {
         case .grant: [.grants]
         case .spend, .hold: [.spends, .rawSpends]

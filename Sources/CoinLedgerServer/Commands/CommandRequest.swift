@@ -13,15 +13,24 @@ struct CommandRequest: Sendable {
     let body: RequestBody
     let key: IdempotencyKey
     /// What the bearer of the key may do.
-    let scopes: Set<APIScope>
+    let scopes: APIScopes
     let isDryRun: Bool
 
     /// SHA-256 of everything that counts: what is asked for of whom, and every field, in whatever
     /// order and with whatever white space. A line of a batch is the same request as one of its own.
     var sha256: [UInt8] {
-        var bytes = Array("\(kind.route.method) \(kind.route.template)\n\(account)\n".utf8)
-        if let target { bytes += Array("\(target)\n".utf8) }
-        return Digest.sha256(bytes + body.canonicalBytes)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        func append(_ text: String, _ end: UInt8) {
+            bytes.append(contentsOf: text.utf8)
+            bytes.append(end)
+        }
+        append(kind.route.method, UInt8(ascii: " "))
+        append(kind.route.template, UInt8(ascii: "\n"))
+        append(account.text, UInt8(ascii: "\n"))
+        if let target { append(target.description, UInt8(ascii: "\n")) }
+        bytes.append(contentsOf: body.canonicalBytes)
+        return Digest.sha256(bytes)
     }
 }
 

@@ -51,21 +51,3 @@ package struct APIKeyText: Sendable {
         return (key, "\(String(decoding: prefix, as: UTF8.self))\(id)_\(secret)")
     }
 }
-
-/// What a key may do.
-package enum APIScope: String, Hashable, Sendable, CaseIterable {
-    /// Post receipts and link app account tokens.
-    case purchases
-    /// Read balances and events.
-    case read
-    /// Give free coins.
-    case grants
-    /// Spend and hold coins for stamps, and take spends back.
-    case spends
-    /// Spend and hold any number of coins for anything.
-    case rawSpends = "spends:raw"
-    /// What the support desk needs.
-    case support
-    /// Speak for the store: refunds.
-    case store
-}

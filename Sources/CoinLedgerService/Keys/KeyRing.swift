@@ -1,3 +1,4 @@
+import Base
 package import EventStore
 
 /// Tells what the bearer of a key may do.
@@ -21,8 +22,8 @@ package actor KeyRing {
 
     private let store: any APIKeyStore
     private let now: @Sendable () -> Int64
-    private var keys: [String: APIKey] = [:]
-    private var readAt: Int64?
+    /// Nearly every request finds its key here, and needn't wait for its turn with the actor.
+    private let known = Lock(KnownKeys())
     private var reading: [CheckedContinuation<Bool, Never>]?
     private var strangerReadings = 0
     private var strangersSince: Int64 = 0
@@ -35,42 +36,41 @@ package actor KeyRing {
 
     /// - Parameter authorization: the value of the request's `Authorization` field.
     /// - Throws: `Denial` unless it bears a key in force that has `scope`.
-    package func check(
+    package nonisolated func check(
         _ authorization: String?, for scope: APIScope
     ) async throws(Denial) {
-        guard try await key(of: authorization).scopes.contains(scope.rawValue) else {
-            throw .forbidden
-        }
+        guard try await scopes(authorization).contains(scope) else { throw .forbidden }
     }
 
     /// What the bearer of a key may do, for requests whose content says which scope they need.
-    package func scopes(_ authorization: String?) async throws(Denial) -> Set<APIScope> {
-        Set(try await key(of: authorization).scopes.compactMap(APIScope.init))
-    }
-
-    private func key(of authorization: String?) async throws(Denial) -> APIKey {
-        guard let text = KeyRing.key(authorization) else {
+    package nonisolated func scopes(_ authorization: String?) async throws(Denial) -> APIScopes {
+        guard let text = KeyRing.key(authorization) else { throw .unauthenticated }
+        let arrival = now()
+        var found = known.withLock { $0.isTooOld(at: arrival) ? nil : $0.keys[text.id] }
+        if found == nil { found = try await key(text.id, for: arrival) }
+        guard let found, text.matches(found.key), found.key.revokedAt == nil else {
             throw .unauthenticated
         }
-        let arrival = now()
+        return found.scopes
+    }
+
+    /// Reads what a request that came at `arrival` needs to be told whether there is such a key.
+    private func key(_ id: String, for arrival: Int64) async throws(Denial) -> KnownKey? {
         // A slow reading may be older than allowed when it ends, but not if it began after the
         // request had come. One that is joined may have begun before; the next can't have.
         for _ in 0..<2 where isTooOld(at: arrival) {
             guard await read() else { throw .unavailable }
         }
-        if keys[text.id] == nil { try await look(for: text.id, since: arrival) }
+        if !knows(id) { try await look(for: id, since: arrival) }
         guard !isTooOld(at: arrival) else { throw .unavailable }
-        guard let key = keys[text.id], text.matches(key), key.revokedAt == nil else {
-            throw .unauthenticated
-        }
-        return key
+        return known.withLock { $0.keys[id] }
     }
 
     /// Reads until a key that had been made before `arrival` must have been found.
     private func look(for id: String, since arrival: Int64) async throws(Denial) {
         // One reading may have begun before the key was made, the next can't have. They follow
         // each other, so that strangers cause one at a time.
-        for _ in 0..<2 where keys[id] == nil && (readAt ?? .min) <= arrival {
+        for _ in 0..<2 where !knows(id) && known.withLock({ $0.readAt ?? .min }) <= arrival {
             guard reading != nil || mayReadForStranger() else { return }
             guard await read() else { throw .unavailable }
         }
@@ -86,10 +86,10 @@ package actor KeyRing {
         return true
     }
 
-    /// Whether what is known is too old for a request that came at `instant`.
+    private func knows(_ id: String) -> Bool { known.withLock { $0.keys[id] != nil } }
+
     private func isTooOld(at instant: Int64) -> Bool {
-        guard let readAt else { return true }
-        return instant - readAt > KeyRing.ageMillisecondsMax
+        known.withLock { $0.isTooOld(at: instant) }
     }
 
     /// Reads all keys, and answers whether that went well; whoever comes while it's under way waits
@@ -104,8 +104,8 @@ package actor KeyRing {
         let isRead: Bool
         do throws(EventStoreError) {
             let all = try await store.apiKeys()
-            keys = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-            readAt = begun
+            let keys = KnownKeys(all, readAt: begun)
+            known.withLock { $0 = keys }
             isRead = true
         } catch {
             // What is known grows too old, and `check` says so.
@@ -129,4 +129,31 @@ package actor KeyRing {
     }
 
     private static let scheme = Array("bearer".utf8)
+}
+
+/// What the last reading has found.
+private struct KnownKeys {
+    private(set) var keys: [String: KnownKey] = [:]
+    private(set) var readAt: Int64?
+
+    init() {}
+
+    init(_ keys: [APIKey], readAt: Int64) {
+        for key in keys {
+            let scopes = APIScopes(key.scopes.compactMap(APIScope.init))
+            self.keys[key.id] = KnownKey(key: key, scopes: scopes)
+        }
+        self.readAt = readAt
+    }
+
+    /// Whether it's too old for a request that came at `instant`.
+    func isTooOld(at instant: Int64) -> Bool {
+        guard let readAt else { return true }
+        return instant - readAt > KeyRing.ageMillisecondsMax
+    }
+}
+
+private struct KnownKey {
+    let key: APIKey
+    let scopes: APIScopes
 }

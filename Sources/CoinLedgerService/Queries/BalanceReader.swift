@@ -1,20 +1,33 @@
+import Base
 package import CoinLedger
 package import EventStore
 
 /// Reads balances: while one read is under way the next one collects, so that a busy service
 /// asks the store for many accounts at once and an idle one for a single account without delay.
-package actor BalanceReader {
+package final class BalanceReader: Sendable {
     private let store: any EventStore
     private let executor: any TaskExecutor
     private let clock: @Sendable () -> Timestamp
-    private var waiting: [Waiter] = []
-    private var isReading = false
+    private let state = Lock(State())
+
+    private struct State {
+        var waiting: [Waiter] = []
+        var isReading = false
+    }
 
     private typealias Answer = Result<AccountBalance, EventStoreError>
 
     private struct Waiter {
         let account: AccountID
         let continuation: CheckedContinuation<Answer, Never>
+    }
+
+    private enum Reception {
+        /// There is no room.
+        case full
+        /// Nobody reads yet.
+        case first
+        case joined
     }
 
     package static let accountsMax = 1024
@@ -31,22 +44,39 @@ package actor BalanceReader {
 
     /// The account's balance now; zero if nothing has happened to it.
     package func balance(of id: AccountID) async throws(EventStoreError) -> AccountBalance {
-        guard waiting.count < BalanceReader.waitingMax else {
-            throw .unavailable("too many reads are waiting")
-        }
         let answer: Answer = await withCheckedContinuation { continuation in
-            waiting.append(Waiter(account: id, continuation: continuation))
-            guard !isReading else { return }
-            isReading = true
-            Task(executorPreference: executor) { await self.read() }
+            switch join(Waiter(account: id, continuation: continuation)) {
+            case .full:
+                let failure = EventStoreError.unavailable("too many reads are waiting")
+                continuation.resume(returning: .failure(failure))
+            case .first: Task(executorPreference: executor) { await self.read() }
+            case .joined: break
+            }
         }
         return try answer.get()
     }
 
+    private func join(_ waiter: Waiter) -> Reception {
+        state.withLock { state in
+            guard state.waiting.count < BalanceReader.waitingMax else { return .full }
+            state.waiting.append(waiter)
+            defer { state.isReading = true }
+            return state.isReading ? .joined : .first
+        }
+    }
+
+    /// Who is answered next; nil if nobody waits, and the reading ends.
+    private func takeRound() -> [Waiter]? {
+        state.withLock { state in
+            let round = Array(state.waiting.prefix(BalanceReader.accountsMax))
+            state.waiting.removeFirst(round.count)
+            state.isReading = !round.isEmpty
+            return round.isEmpty ? nil : round
+        }
+    }
+
     private func read() async {
-        while !waiting.isEmpty {
-            let round = Array(waiting.prefix(BalanceReader.accountsMax))
-            waiting.removeFirst(round.count)
+        while let round = takeRound() {
             do throws(EventStoreError) {
                 let found = try await store.balances(
                     of: Array(Set(round.map(\.account))), at: clock())
@@ -57,6 +87,5 @@ package actor BalanceReader {
                 for waiter in round { waiter.continuation.resume(returning: .failure(error)) }
             }
         }
-        isReading = false
     }
 }

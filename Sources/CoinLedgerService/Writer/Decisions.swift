@@ -35,7 +35,8 @@ struct Decisions {
     var batch: Batch? {
         var batch = batchInTheMaking
         guard !batch.events.isEmpty || !batch.answers.isEmpty else { return nil }
-        batch.accounts = states.filter { changed.contains($0.key) }
+        batch.accounts =
+            changed.count == states.count ? states : states.filter { changed.contains($0.key) }
         lots.write(to: &batch, states)
         return batch
     }

@@ -2,7 +2,9 @@ package import CoinLedger
 package import EventStore
 
 /// A command that is carried out at most once for its idempotency key, and whose answer is kept.
-package struct KeyedRequest: Sendable {
+///
+/// A class, since it's handed on from queue to batch to decision, and has much in it.
+package final class KeyedRequest: Sendable {
     package enum Work: Sendable {
         case command(Command)
         /// Nothing to decide: refused before the ledger was asked, unless the key was answered

@@ -171,7 +171,7 @@ package actor LedgerWriter {
             lane: lane, expectedHead: loaded?.head ?? knownHead ?? 0,
             facts: loaded?.facts ?? Facts(), answers: loaded?.answers ?? [:])
         for work in batch {
-            if let id = work.command?.account, decisions.lacks(id) {
+            if let id = work.account, decisions.lacks(id) {
                 // What was read just now may have lots that aren't in memory.
                 let cached = cache.take(id)
                 decisions.add(id, accounts[id] ?? cached ?? .new)

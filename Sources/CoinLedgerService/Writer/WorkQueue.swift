@@ -30,8 +30,8 @@ final class Submission: @unchecked Sendable {
     }
 }
 
-/// What waits to be carried out, and whom to answer.
-enum QueuedWork: Sendable {
+/// What waits to be carried out, and whom to answer. Indirect, since commands are large and queues copy.
+indirect enum QueuedWork: Sendable {
     case command(Command, index: Int, Submission)
     case keyed(KeyedRequest, CheckedContinuation<Result<Answered, KeyedError>, Never>)
 
@@ -40,6 +40,14 @@ enum QueuedWork: Sendable {
         switch self {
         case .command(let command, _, _): command
         case .keyed(let request, _): request.command
+        }
+    }
+
+    /// The account of its command; nil where there is none.
+    var account: AccountID? {
+        switch self {
+        case .command(let command, _, _): command.account
+        case .keyed(let request, _): request.command?.account
         }
     }
 
