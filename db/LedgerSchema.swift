@@ -16,6 +16,9 @@ package enum LedgerSchema {
             number: 1, name: "ledger",
             files: [
                 PackageResources.roles_sql,
+                PackageResources.natural_number_sql,
+                PackageResources.positive_number_sql,
+                PackageResources.sha256_sql,
                 PackageResources.lanes_sql,
                 PackageResources.events_sql,
                 PackageResources.events_are_immutable_sql,
