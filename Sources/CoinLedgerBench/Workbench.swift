@@ -75,8 +75,11 @@ final class Workbench {
 
     /// Runs SQL that answers nothing.
     func script(_ sql: String, in database: String) throws {
-        let configuration = try PostgresConfiguration(connectionString(database))
-        let loop = loop
+        var patient = try PostgresConfiguration(connectionString(database))
+        // On a busy disk, making the log's segments takes longer than any statement of the service.
+        patient.statementTimeoutMilliseconds = nil
+        patient.answerTimeoutMilliseconds = 120_000
+        let (configuration, loop) = (patient, loop)
         try onLoop {
             let connection = try await PostgresConnection.connect(configuration, on: loop)
             defer { connection.close() }

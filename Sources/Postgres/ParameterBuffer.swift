@@ -71,16 +71,16 @@ struct ParameterBuffer {
             appendNumbers(numbers, elementType: TypeID.int8) { $0 }
         case .timestamptzArray(let times):
             appendNumbers(times, elementType: TypeID.timestamptz, PostgresTime.encode)
-        case .nullableInt8Array(let numbers):
-            appendNullableNumbers(numbers, elementType: TypeID.int8) { $0 }
         case .nullableTimestamptzArray(let times):
-            appendNullableNumbers(
-                times, elementType: TypeID.timestamptz, PostgresTime.encode)
+            appendHeader(times.count, TypeID.timestamptz, hasNulls: times.contains(nil))
+            for time in times { appendTime(time) }
         case .textArray(let texts): appendArray(texts, elementType: TypeID.text)
         case .nullableTextArray(let texts): appendArray(texts, elementType: TypeID.text)
         case .byteaArray(let items): appendArray(items, elementType: TypeID.bytea)
-        case .nullableByteaArray(let items): appendArray(items, elementType: TypeID.bytea)
         case .uuidArray(let items): appendArray(items, elementType: TypeID.uuid)
+        case .records(let records):
+            appendHeader(records.count, records.type, hasNulls: false)
+            bytes.append(contentsOf: records.bytes)
         }
     }
 
@@ -95,14 +95,10 @@ struct ParameterBuffer {
         }
     }
 
-    private mutating func appendNullableNumbers(
-        _ numbers: [Int64?], elementType: UInt32, _ encode: (Int64) -> Int64
-    ) {
-        appendHeader(numbers.count, elementType, hasNulls: numbers.contains(nil))
-        for number in numbers {
-            append(big: Int32(number == nil ? -1 : 8))
-            if let number { append(big: encode(number)) }
-        }
+    private mutating func appendTime(_ milliseconds: Int64?) {
+        guard let milliseconds else { return append(big: Int32(-1)) }
+        append(big: Int32(8))
+        append(big: PostgresTime.encode(milliseconds: milliseconds))
     }
 
     private mutating func appendArray(_ texts: [String], elementType: UInt32) {
@@ -117,11 +113,6 @@ struct ParameterBuffer {
 
     private mutating func appendArray(_ items: [[UInt8]], elementType: UInt32) {
         appendHeader(items.count, elementType, hasNulls: false)
-        for item in items { appendElement(item) }
-    }
-
-    private mutating func appendArray(_ items: [[UInt8]?], elementType: UInt32) {
-        appendHeader(items.count, elementType, hasNulls: items.contains(nil))
         for item in items { appendElement(item) }
     }
 
@@ -141,7 +132,5 @@ struct ParameterBuffer {
         append(big: Int32(1))
     }
 
-    private mutating func append(big number: some FixedWidthInteger) {
-        unsafe withUnsafeBytes(of: number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
-    }
+    private mutating func append(big number: some FixedWidthInteger) { bytes.append(big: number) }
 }

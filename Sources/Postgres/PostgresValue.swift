@@ -13,14 +13,14 @@ package enum PostgresValue: Sendable, Hashable {
     /// A JSON text, for `json` and for columns of `jsonb`.
     case json(String)
     case int8Array([Int64])
-    case nullableInt8Array([Int64?])
     case textArray([String])
     case nullableTextArray([String?])
     case byteaArray([[UInt8]])
-    case nullableByteaArray([[UInt8]?])
     case uuidArray([[UInt8]])
     case timestamptzArray(milliseconds: [Int64])
     case nullableTimestamptzArray(milliseconds: [Int64?])
+    /// An array of a composite type. The server knows which one from the statement.
+    case records(PostgresRecords)
 }
 
 /// Object identifiers of built-in types, from PostgreSQL's `pg_type.dat`; they never change.
@@ -48,7 +48,7 @@ enum TypeID {
 extension PostgresValue {
     var typeID: UInt32 {
         switch self {
-        case .null: TypeID.unknown
+        case .null, .records: TypeID.unknown
         case .int8: TypeID.int8
         case .text: TypeID.text
         case .bytea: TypeID.bytea
@@ -56,9 +56,9 @@ extension PostgresValue {
         case .uuid: TypeID.uuid
         case .timestamptz: TypeID.timestamptz
         case .json: TypeID.json
-        case .int8Array, .nullableInt8Array: TypeID.int8Array
+        case .int8Array: TypeID.int8Array
         case .textArray, .nullableTextArray: TypeID.textArray
-        case .byteaArray, .nullableByteaArray: TypeID.byteaArray
+        case .byteaArray: TypeID.byteaArray
         case .uuidArray: TypeID.uuidArray
         case .timestamptzArray, .nullableTimestamptzArray: TypeID.timestamptzArray
         }

@@ -13,7 +13,7 @@ extension AppendParameters {
         let from: EventID?
     }
 
-    static func claims(_ batch: Batch) -> [PostgresValue] {
+    static func claims(_ batch: Batch, _ records: PostgresRecords) -> PostgresValue {
         var claims = batch.claims.map { key, claim in
             Claim(
                 key: key, account: claim.account, event: claim.grant, from: batch.takenOver[key])
@@ -23,15 +23,15 @@ extension AppendParameters {
                 Claim(key: key, account: .unclaimed, event: event, from: batch.takenOver[key]))
         }
         claims.sort { $0.key.precedes($1.key) }
-        return [
-            .texts(claims.map(\.key.transactionID.text)),
-            .texts(claims.map(\.key.environment.rawValue)),
-            .texts(claims.map(\.key.store.rawValue)),
-            .texts(claims.map(\.account.text)),
-            .numbers(claims.map(\.event.position)),
-            .numbers(claims.map { $0.from?.lane.number }),
-            .numbers(claims.map { $0.from?.position ?? 0 }),
-        ]
+        return .rows(of: claims, records) { claim, row in
+            row.add(claim.key.transactionID.text)
+            row.add(claim.key.environment.rawValue)
+            row.add(claim.key.store.rawValue)
+            row.add(claim.account.text)
+            row.add(claim.event.position)
+            row.add(claim.from?.lane.number)
+            row.add(claim.from?.position ?? 0)
+        }
     }
 
     static func tokens(_ owners: [AppAccountToken: AccountID]) -> [PostgresValue] {

@@ -4,28 +4,39 @@ import Postgres
 
 /// The lots that a batch opens, and what it leaves of older ones.
 extension AppendParameters {
-    static func newLots(_ lots: [StoredLot]) -> [PostgresValue] {
-        let sources = lots.map { SourceColumns($0.source) }
-        return [
-            .texts(lots.map(\.account.text)), .numbers(lots.map(\.lot.number)),
-            .numbers(lots.map(\.grant.position)), .texts(lots.map(\.environment.rawValue)),
-            .texts(lots.map(\.lot.kind.rawValue)), .numbers(lots.map(\.lot.coins.amount)),
-            .numbers(lots.map(\.rest.remaining.amount)), .instants(lots.map(\.grantedAt)),
-            .instants(lots.map(\.lot.expiresAt)), .numbers(lots.map(\.lot.price?.milliunits)),
-            .texts(lots.map(\.lot.price?.currency)), .numbers(lots.map(\.rest.valueOut)),
-            .texts(sources.map(\.source)), .texts(sources.map(\.store)),
-            .texts(sources.map(\.transactionID)), .texts(sources.map(\.campaignID)),
-            .texts(sources.map(\.ticketID)),
-        ]
+    static func newLots(_ lots: [StoredLot], _ records: PostgresRecords) -> PostgresValue {
+        .rows(of: lots, records) { stored, row in
+            let lot = stored.lot
+            let source = SourceColumns(stored.source)
+            row.add(stored.account.text)
+            row.add(lot.number)
+            row.add(stored.grant.position)
+            row.add(stored.environment.rawValue)
+            row.add(lot.kind.rawValue)
+            row.add(lot.coins.amount)
+            row.add(stored.rest.remaining.amount)
+            row.add(milliseconds: stored.grantedAt.milliseconds)
+            row.add(milliseconds: lot.expiresAt?.milliseconds)
+            row.add(lot.price?.milliunits)
+            row.add(lot.price?.currency)
+            row.add(stored.rest.valueOut)
+            row.add(source.source)
+            row.add(source.store)
+            row.add(source.transactionID)
+            row.add(source.campaignID)
+            row.add(source.ticketID)
+        }
     }
 
-    static func changedLots(_ lots: [LotID: LotRest]) -> [PostgresValue] {
-        let changed = Array(lots)
-        return [
-            .texts(changed.map(\.key.account.text)), .numbers(changed.map(\.key.number)),
-            .numbers(changed.map(\.value.remaining.amount)),
-            .numbers(changed.map(\.value.valueOut)),
-        ]
+    static func changedLots(
+        _ lots: [LotID: LotRest], _ records: PostgresRecords
+    ) -> PostgresValue {
+        .rows(of: lots, records) { lot, row in
+            row.add(lot.key.account.text)
+            row.add(lot.key.number)
+            row.add(lot.value.remaining.amount)
+            row.add(lot.value.valueOut)
+        }
     }
 }
 

@@ -4,99 +4,95 @@ import Postgres
 
 /// A batch as the arguments of `append_events`, in their order.
 struct AppendParameters {
-    static let count = 62
+    static let count = 15
     let values: [PostgresValue]
 
-    init(_ batch: Batch) {
+    init(_ batch: Batch, _ types: AppendTypes) {
         var values: [PostgresValue] = []
         values.reserveCapacity(AppendParameters.count)
         values += [.int8(batch.lane.number), .int8(batch.expectedHead)]
-        values += AppendParameters.events(batch.events)
-        values += AppendParameters.accounts(batch)
-        values += AppendParameters.claims(batch)
+        values.append(AppendParameters.events(batch.events, types.events))
+        values.append(AppendParameters.accounts(batch, types.accounts))
+        values.append(AppendParameters.claims(batch, types.purchases))
         values += AppendParameters.tokens(batch.tokenOwners)
         values += AppendParameters.reversals(batch.reversals)
         values += AppendParameters.orders(batch.orders)
-        values += AppendParameters.newLots(batch.newLots)
-        values += AppendParameters.changedLots(batch.changedLots)
-        values += AppendParameters.answers(batch.answers)
+        values.append(AppendParameters.newLots(batch.newLots, types.lots))
+        values.append(AppendParameters.changedLots(batch.changedLots, types.changedLots))
+        values.append(AppendParameters.answers(batch.answers, types.answers))
         self.values = values
     }
 
-    private static func events(_ events: [StoredEvent]) -> [PostgresValue] {
-        [
-            .texts(events.map(\.account.text)), .numbers(events.map(\.version)),
-            .bytes(events.map(\.command.bytes)), .texts(events.map(\.type)),
-            .numbers(events.map(\.schemaVersion)), .instants(events.map(\.occurredAt)),
-            .instants(events.map(\.recordedAt)), .bytes(events.map(\.payload)),
-        ]
+    private static func events(
+        _ events: [StoredEvent], _ records: PostgresRecords
+    ) -> PostgresValue {
+        .rows(of: events, records) { event, row in
+            row.add(event.account.text)
+            row.add(event.version)
+            row.add(event.command.bytes)
+            row.add(event.type)
+            row.add(event.schemaVersion)
+            row.add(milliseconds: event.occurredAt.milliseconds)
+            row.add(milliseconds: event.recordedAt.milliseconds)
+            row.add(event.payload)
+        }
     }
 
-    private static func accounts(_ batch: Batch) -> [PostgresValue] {
+    private static func accounts(_ batch: Batch, _ records: PostgresRecords) -> PostgresValue {
         // The version each account was decided from: that of its first event here, less one.
         var from: [AccountID: Int64] = [:]
         for event in batch.events where from[event.account] == nil {
             from[event.account] = event.version - 1
         }
-        let changed = Array(batch.accounts)
-        return [
-            .texts(changed.map(\.key.text)),
-            .numbers(changed.map { from[$0.key] ?? $0.value.version }),
-            .numbers(changed.map(\.value.version)),
-            .numbers(changed.map(\.value.production.paid.amount)),
-            .numbers(changed.map(\.value.production.free.amount)),
-            .numbers(changed.map(\.value.sandbox.paid.amount)),
-            .numbers(changed.map(\.value.sandbox.free.amount)),
-            .numbers(changed.map(\.value.lotCount)),
-            .instants(changed.map(\.value.production.nextExpiry)),
-            .instants(changed.map(\.value.sandbox.nextExpiry)),
-            .bytes(changed.map { AccountDetailsCodec.encode(AccountDetails($0.value)) }),
-        ]
+        return .rows(of: batch.accounts, records) { changed, row in
+            let account = changed.value
+            row.add(changed.key.text)
+            row.add(from[changed.key] ?? account.version)
+            row.add(account.version)
+            row.add(account.production.paid.amount)
+            row.add(account.production.free.amount)
+            row.add(account.sandbox.paid.amount)
+            row.add(account.sandbox.free.amount)
+            row.add(account.lotCount)
+            row.add(milliseconds: account.production.nextExpiry?.milliseconds)
+            row.add(milliseconds: account.sandbox.nextExpiry?.milliseconds)
+            row.add(AccountDetailsCodec.encode(AccountDetails(account)))
+        }
     }
 
-    private static func answers(_ answers: [IdempotencyKey: StoredAnswer]) -> [PostgresValue] {
+    private static func answers(
+        _ answers: [IdempotencyKey: StoredAnswer], _ records: PostgresRecords
+    ) -> PostgresValue {
         let sorted = answers.sorted { $0.key.order < $1.key.order }
-        return [
-            .texts(sorted.map(\.key.account.text)), .texts(sorted.map(\.key.text)),
-            .bytes(sorted.map(\.value.requestSHA256)), .numbers(sorted.map(\.value.status)),
-            .bytes(sorted.map(\.value.body)), .instants(sorted.map(\.value.recordedAt)),
-        ]
+        return .rows(of: sorted, records) { answer, row in
+            row.add(answer.key.account.text)
+            row.add(answer.key.text)
+            row.add(answer.value.requestSHA256)
+            row.add(answer.value.status)
+            row.add(answer.value.body)
+            row.add(milliseconds: answer.value.recordedAt.milliseconds)
+        }
     }
 }
 
 /// Arrays in which nothing is are sent as NULL, which the server doesn't even look at.
 extension PostgresValue {
+    static func rows<Items: Collection>(
+        of items: Items, _ records: PostgresRecords,
+        _ add: (Items.Element, inout PostgresRecords) -> Void
+    ) -> PostgresValue {
+        guard !items.isEmpty else { return .null }
+        var records = records
+        for item in items { records.addRow { add(item, &$0) } }
+        return .records(records)
+    }
+
     static func numbers(_ values: [Int64]) -> PostgresValue {
         values.isEmpty ? .null : .int8Array(values)
     }
 
-    static func numbers(_ values: [Int64?]) -> PostgresValue {
-        values.allSatisfy { $0 == nil } ? .null : .nullableInt8Array(values)
-    }
-
     static func texts(_ values: [String]) -> PostgresValue {
         values.isEmpty ? .null : .textArray(values)
-    }
-
-    static func texts(_ values: [String?]) -> PostgresValue {
-        values.allSatisfy { $0 == nil } ? .null : .nullableTextArray(values)
-    }
-
-    static func bytes(_ values: [[UInt8]]) -> PostgresValue {
-        values.isEmpty ? .null : .byteaArray(values)
-    }
-
-    static func bytes(_ values: [[UInt8]?]) -> PostgresValue {
-        values.allSatisfy { $0 == nil } ? .null : .nullableByteaArray(values)
-    }
-
-    static func instants(_ values: [Timestamp]) -> PostgresValue {
-        values.isEmpty ? .null : .timestamptzArray(milliseconds: values.map(\.milliseconds))
-    }
-
-    static func instants(_ values: [Timestamp?]) -> PostgresValue {
-        values.allSatisfy { $0 == nil }
-            ? .null : .nullableTimestamptzArray(milliseconds: values.map(\.?.milliseconds))
     }
 }
 

@@ -13,6 +13,7 @@ package import Telemetry
 /// from tasks of the event loop that was given.
 package struct PostgresEventStore: EventStore {
     package let laneCount: Int64
+    private let appendTypes: AppendTypes
     private let writers: [PostgresClient]
     let readers: PostgresClient
     /// For projections and audits.
@@ -44,8 +45,9 @@ package struct PostgresEventStore: EventStore {
         let readers = PostgresClient(
             configuration, connections: readerConnections, on: loop, log: log)
         let laneCount: Int64
+        let appendTypes: AppendTypes
         do throws(EventStoreError) {
-            laneCount = try await PostgresEventStore.laneCount(readers)
+            (laneCount, appendTypes) = try await PostgresEventStore.ledger(readers)
         } catch {
             readers.close()
             throw error
@@ -57,18 +59,22 @@ package struct PostgresEventStore: EventStore {
         let notifications = PostgresClient(
             configuration, connections: notificationConnections, on: loop, log: log)
         return PostgresEventStore(
-            laneCount: laneCount, writers: writers, readers: readers, background: background,
-            notifications: notifications)
+            laneCount: laneCount, appendTypes: appendTypes, writers: writers, readers: readers,
+            background: background, notifications: notifications)
     }
 
-    private static func laneCount(
+    /// Whoever changes the ledger under a running service, such as by restoring a dump, has to start
+    /// the service anew: neither of the two is read again.
+    private static func ledger(
         _ readers: PostgresClient
-    ) async throws(EventStoreError) -> Int64 {
-        let count = try await reading { () throws(PostgresError) -> Int64 in
-            try await readers.execute(Statements.laneCount).int8(0, 0)
+    ) async throws(EventStoreError) -> (laneCount: Int64, appendTypes: AppendTypes) {
+        let (count, types) = try await reading {
+            () throws(PostgresError) -> (Int64, AppendTypes) in
+            let rows = try await readers.execute(Statements.ledger)
+            return (try rows.int8(0, 0), try AppendTypes(rows, from: 1))
         }
         guard count > 0 else { throw .unavailable("the ledger has no lanes; migrate it first") }
-        return count
+        return (count, types)
     }
 
     /// Closes every connection.
@@ -93,7 +99,7 @@ package struct PostgresEventStore: EventStore {
     }
 
     package func append(_ batch: Batch) async throws(EventStoreError) {
-        let parameters = AppendParameters(batch).values
+        let parameters = AppendParameters(batch, appendTypes).values
         do throws(PostgresError) {
             _ = try await writer(of: batch.lane).execute(Statements.append, parameters)
         } catch {

@@ -2,8 +2,14 @@ import Postgres
 
 /// Every statement that the store sends.
 enum Statements {
-    static let laneCount = PostgresStatement(
-        "lane_count", "SELECT count(*) FROM coinledger.lanes")
+    /// How many lanes there are, and the types of which `AppendTypes` is made.
+    static let ledger = PostgresStatement(
+        "ledger",
+        "SELECT (SELECT count(*) FROM coinledger.lanes), "
+            + [
+                "new_event", "changed_account", "claimed_purchase", "new_lot", "changed_lot",
+                "new_answer",
+            ].map { "'coinledger.\($0)'::regtype::oid::bigint" }.joined(separator: ", "))
 
     static let isReadOnly = PostgresStatement(
         "is_read_only", "SELECT current_setting('transaction_read_only') = 'on'")

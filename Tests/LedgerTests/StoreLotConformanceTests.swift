@@ -77,6 +77,34 @@ private let bought = TestBatch(head: 0).grant(
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `may be closed, opened, and opened and closed again by one batch`(
+        kind: StoreKind
+    ) async throws {
+        try await kind.withStore { (store, _) async throws in
+            let first = bought.give(10, to: "u1").spend([.free(2, 30), .free(3, 10)], of: "u1")
+            try await store.append(first.batch)
+            let (second, third) = (
+                try #require(first.lot(2, of: "u1")), try #require(first.lot(3, of: "u1"))
+            )
+            // Lot 1 is used up, lot 2 has coins again, and those given back to lot 3 are spent again.
+            let mixed = first.next.reverse(
+                first.lastEvent,
+                returning: [
+                    Slice.free(2, 30).returned(to: second), Slice.free(3, 10).returned(to: third),
+                ], of: "u1"
+            ).spend([.free(3, 10), .paid(1, 120, value: 160_000)], of: "u1")
+            try await store.append(mixed.batch)
+            #expect(
+                try await store.lots(of: "u1").map(\.rest) == [
+                    LotRest(remaining: 0, valueOut: 160_000),
+                    LotRest(remaining: 30, valueOut: 0), LotRest(remaining: 0, valueOut: 0),
+                ])
+            #expect(try await store.account("u1") == mixed.state(of: "u1"))
+            try await expectSound(store)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `may be opened and used up by one batch`(kind: StoreKind) async throws {
         try await kind.withStore { (store, _) async throws in
             let batch = bought.spend([.paid(1, 120, value: 160_000)], of: "u1")

@@ -39,21 +39,20 @@ import Testing
         let statement = PostgresStatement(
             "nullable",
             """
-            SELECT label, number, content
-            FROM unnest($1::text[], $2::bigint[], $3::bytea[])
-                WITH ORDINALITY AS element (label, number, content, place)
+            SELECT label, instant
+            FROM unnest($1::text[], $2::timestamptz[])
+                WITH ORDINALITY AS element (label, instant, place)
             ORDER BY place
             """)
         try await withConnection { (connection) async throws in
             let rows = try await connection.execute(
                 statement,
                 [
-                    .nullableTextArray(["a", nil, ""]), .nullableInt8Array([nil, 2, nil]),
-                    .nullableByteaArray([[], [1], nil]),
+                    .nullableTextArray(["a", nil, ""]),
+                    .nullableTimestamptzArray(milliseconds: [nil, 2, nil]),
                 ])
             #expect(try (0..<3).map { try rows.optionalText($0, 0) } == ["a", nil, ""])
-            #expect(try (0..<3).map { try rows.optionalInt8($0, 1) } == [nil, 2, nil])
-            #expect(try (0..<3).map { try rows.optionalBytes($0, 2) } == [[], [1], nil])
+            #expect(try (0..<3).map { try rows.optionalTimestamp($0, 1) } == [nil, 2, nil])
         }
     }
 
@@ -64,6 +63,58 @@ import Testing
         try await withConnection { (connection) async throws in
             let rows = try await connection.execute(statement, [.int8Array([4, 2, 9])])
             #expect(try (0..<rows.count).map { try rows.int8($0, 0) } == [2, 4])
+        }
+    }
+
+    @Test(arguments: [0, 1, 1_000])
+    func `arrive as rows, with their NULLs`(count: Int) async throws {
+        try await withConnection { (connection) async throws in
+            try await connection.script(
+                """
+                CREATE TYPE pg_temp.line AS (
+                    number bigint, label text, content bytea, instant timestamptz
+                )
+                """)
+            let type = try await connection.execute(
+                PostgresStatement("type", "SELECT 'pg_temp.line'::regtype::oid::bigint"))
+            var lines = PostgresRecords(
+                of: try #require(UInt32(exactly: try type.int8(0, 0))), columns: 4)
+            for index in 0..<count {
+                let number = Int64(index) * 1_000_003 - 5
+                // Each column is NULL in a quarter of the rows.
+                func unlessNull<Value>(_ column: Int, _ value: Value) -> Value? {
+                    index % 4 == column ? nil : value
+                }
+                lines.addRow {
+                    $0.add(unlessNull(0, number))
+                    $0.add(unlessNull(1, "n\(number)"))
+                    $0.add(unlessNull(2, bytes(number)))
+                    $0.add(milliseconds: unlessNull(3, number))
+                }
+            }
+            let rows = try await connection.execute(
+                PostgresStatement(
+                    "lines",
+                    """
+                    SELECT number, label, content, instant
+                    FROM unnest($1::pg_temp.line[]) WITH ORDINALITY AS line (
+                        number, label, content, instant, place
+                    )
+                    ORDER BY place
+                    """), [.records(lines)])
+            #expect(rows.count == count)
+            for row in 0..<count {
+                let number = Int64(row) * 1_000_003 - 5
+                for column in 0..<4 {
+                    try #require(try rows.isNull(row, column) == (row % 4 == column))
+                }
+                let isSame =
+                    try rows.optionalInt8(row, 0) ?? number == number
+                    && rows.optionalText(row, 1) ?? "n\(number)" == "n\(number)"
+                    && rows.optionalBytes(row, 2) ?? bytes(number) == bytes(number)
+                    && rows.optionalTimestamp(row, 3) ?? number == number
+                try #require(isSame, "row \(row)")
+            }
         }
     }
 

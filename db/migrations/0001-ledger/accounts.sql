@@ -5,18 +5,14 @@
 CREATE TABLE coinledger.accounts (
     account text COLLATE "C" NOT NULL,
     lane bigint NOT NULL,
-    version bigint NOT NULL,
-    paid bigint NOT NULL,
-    free bigint NOT NULL,
-    sandbox_paid bigint NOT NULL,
-    sandbox_free bigint NOT NULL,
-    lot_count bigint NOT NULL,
+    version coinledger.positive_number NOT NULL,
+    paid coinledger.natural_number NOT NULL,
+    free coinledger.natural_number NOT NULL,
+    sandbox_paid coinledger.natural_number NOT NULL,
+    sandbox_free coinledger.natural_number NOT NULL,
+    lot_count coinledger.natural_number NOT NULL,
     next_expiry timestamptz,
     sandbox_next_expiry timestamptz,
     details bytea,
-    CONSTRAINT accounts_are_distinct PRIMARY KEY (account, lane),
-    CONSTRAINT accounts_version_is_positive CHECK (version > 0),
-    CONSTRAINT accounts_coins_are_not_negative CHECK (
-        least(paid, free, sandbox_paid, sandbox_free, lot_count) >= 0
-    )
+    CONSTRAINT accounts_are_distinct PRIMARY KEY (account, lane)
 ) WITH (fillfactor = 75);

@@ -3,9 +3,8 @@ CREATE TABLE coinledger.api_keys (
     id text COLLATE "C" NOT NULL,
     name text NOT NULL,
     scopes text NOT NULL,
-    secret_sha256 bytea NOT NULL,
+    secret_sha256 coinledger.sha256 NOT NULL,
     created_at timestamptz NOT NULL,
     revoked_at timestamptz,
-    CONSTRAINT api_keys_are_distinct PRIMARY KEY (id),
-    CONSTRAINT api_keys_secret_sha256_has_32_bytes CHECK (octet_length(secret_sha256) = 32)
+    CONSTRAINT api_keys_are_distinct PRIMARY KEY (id)
 );

@@ -4,14 +4,11 @@ CREATE TABLE coinledger.idempotency_answers (
     account text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
     lane bigint NOT NULL,
-    request_sha256 bytea NOT NULL,
+    request_sha256 coinledger.sha256 NOT NULL,
     status bigint NOT NULL,
     body bytea NOT NULL,
     recorded_at timestamptz NOT NULL,
-    CONSTRAINT idempotency_keys_are_answered_once PRIMARY KEY (account, key),
-    CONSTRAINT idempotency_answers_request_sha256_has_32_bytes CHECK (
-        octet_length(request_sha256) = 32
-    )
+    CONSTRAINT idempotency_keys_are_answered_once PRIMARY KEY (account, key)
 );
 
 -- Grows at its right end alone. A block range index would cost less to write, but its ranges never

@@ -2,9 +2,7 @@
 -- The number of lanes is fixed when the ledger is created: an account's lane is a hash modulo it.
 -- The fillfactor leaves room for the row's many versions on its own page.
 CREATE TABLE coinledger.lanes (
-    lane bigint NOT NULL,
-    position bigint NOT NULL DEFAULT 0,
-    CONSTRAINT lanes_are_distinct PRIMARY KEY (lane),
-    CONSTRAINT lanes_lane_is_not_negative CHECK (lane >= 0),
-    CONSTRAINT lanes_position_is_not_negative CHECK (position >= 0)
+    lane coinledger.natural_number NOT NULL,
+    position coinledger.natural_number NOT NULL DEFAULT 0,
+    CONSTRAINT lanes_are_distinct PRIMARY KEY (lane)
 ) WITH (fillfactor = 10);

@@ -12,7 +12,7 @@ CREATE TABLE coinledger.lots (
     lane bigint NOT NULL,
     position bigint NOT NULL,
     coins bigint NOT NULL,
-    remaining bigint NOT NULL,
+    remaining coinledger.natural_number NOT NULL,
     value_out bigint NOT NULL,
     granted_at timestamptz NOT NULL,
     expires_at timestamptz,
@@ -28,7 +28,7 @@ CREATE TABLE coinledger.lots (
     campaign_id text,
     ticket_id text,
     CONSTRAINT lots_are_distinct PRIMARY KEY (account, is_open, number),
-    CONSTRAINT lots_remaining_is_within_coins CHECK (remaining BETWEEN 0 AND coins),
+    CONSTRAINT lots_remaining_is_within_coins CHECK (remaining <= coins),
     CONSTRAINT lots_with_coins_are_open CHECK (is_open = (remaining > 0))
 ) WITH (fillfactor = 90);
 

@@ -11,15 +11,12 @@ CREATE TABLE coinledger.purchase_attempts (
     environment text COLLATE "C",
     product_id text COLLATE "C",
     purchased_at timestamptz,
-    receipt_sha256 bytea NOT NULL,
+    receipt_sha256 coinledger.sha256 NOT NULL,
     receipt bytea,
     first_at timestamptz NOT NULL,
     last_at timestamptz NOT NULL,
     attempts bigint NOT NULL,
     CONSTRAINT purchase_attempts_are_distinct PRIMARY KEY (account, code, subject),
-    CONSTRAINT purchase_attempts_receipt_sha256_has_32_bytes CHECK (
-        octet_length(receipt_sha256) = 32
-    ),
     CONSTRAINT purchase_attempts_attempts_is_positive CHECK (attempts > 0)
 );
 

@@ -1,0 +1,35 @@
+import Postgres
+
+/// The composite types of `append_events`, under the identifiers that this database gave them.
+struct AppendTypes {
+    private let newEvent: UInt32
+    private let changedAccount: UInt32
+    private let claimedPurchase: UInt32
+    private let newLot: UInt32
+    private let changedLot: UInt32
+    private let newAnswer: UInt32
+
+    /// Reads them from a row of `Statements.ledger`, from `column` on.
+    init(_ rows: PostgresRows, from column: Int) throws(PostgresError) {
+        func type(_ index: Int) throws(PostgresError) -> UInt32 {
+            let number = try rows.int8(0, column + index)
+            guard let type = UInt32(exactly: number) else {
+                throw .protocolViolation("a type has an identifier of 32 bits")
+            }
+            return type
+        }
+        newEvent = try type(0)
+        changedAccount = try type(1)
+        claimedPurchase = try type(2)
+        newLot = try type(3)
+        changedLot = try type(4)
+        newAnswer = try type(5)
+    }
+
+    var events: PostgresRecords { PostgresRecords(of: newEvent, columns: 8) }
+    var accounts: PostgresRecords { PostgresRecords(of: changedAccount, columns: 11) }
+    var purchases: PostgresRecords { PostgresRecords(of: claimedPurchase, columns: 7) }
+    var lots: PostgresRecords { PostgresRecords(of: newLot, columns: 17) }
+    var changedLots: PostgresRecords { PostgresRecords(of: changedLot, columns: 4) }
+    var answers: PostgresRecords { PostgresRecords(of: newAnswer, columns: 6) }
+}
