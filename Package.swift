@@ -118,7 +118,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
-            name: "LedgerTestSupport", dependencies: ["CoinLedger"],
+            name: "LedgerTestSupport", dependencies: ["Base", "CoinLedger"],
             path: "Tests/LedgerTestSupport", swiftSettings: settings),
 
         tests("BaseTests", ["Base", "Telemetry"]),
@@ -135,7 +135,7 @@ let package = Package(
                 "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "EventLoop",
                 "HTTPServer", "Telemetry",
             ]),
-        tests("CoinLedgerTests", ["CoinLedger", "LedgerTestSupport"]),
+        tests("CoinLedgerTests", ["Base", "CoinLedger", "LedgerTestSupport"]),
         tests("EventStoreTests", ["Base", "CoinLedger", "EventStore", "LedgerTestSupport"]),
         tests(
             "LedgerTests",

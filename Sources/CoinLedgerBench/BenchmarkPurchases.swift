@@ -1,3 +1,4 @@
+import Base
 import CoinLedger
 
 /// Purchases without end, each with a transaction id of its own.

@@ -39,22 +39,13 @@ extension HTTPBenchmark {
         throw BenchmarkError("notifications are still waiting")
     }
 
-    /// A wrk script that posts each of `count` new notifications once. Their header is the same in
-    /// all of them and stands in the script once.
+    /// A wrk script that posts each of `count` new notifications once.
     private func writeNotifications(count: Int) throws -> String {
         var notifications = SignedNotifications(bench.authority, firstID: purchasesMade)
         purchasesMade += Int64(count)
-        var lines = ""
-        lines.reserveCapacity(count * 6000)
-        var header = ""
-        for _ in 0..<count {
-            let text = notifications.next()
-            guard let dot = text.firstIndex(of: ".") else { continue }
-            if header.isEmpty { header = String(text[..<dot]) }
-            lines += text[dot...]
-            lines += "\n"
+        let (header, data) = try writeLines("notifications.txt", count, bytesEach: 6000) {
+            notifications.next()
         }
-        let data = try bench.writeFile("notifications.txt", lines)
         return try bench.writeFile(
             "notifications.lua",
             """

@@ -159,23 +159,32 @@ final class HTTPBenchmark {
         return started
     }
 
-    /// A wrk script that posts each of `count` new purchases once, over all accounts.
+    /// Writes what was signed to a file, a line each.
     ///
-    /// Header and certificates are the same in all of them and stand in the script once.
-    private func writePurchases(count: Int) throws -> String {
-        var purchases = SignedPurchases(bench.authority, firstID: purchasesMade)
-        purchasesMade += Int64(count)
-        var lines = ""
-        lines.reserveCapacity(count * 800)
-        var header = ""
+    /// - Returns: the header, which holds the certificates and is the same in all of them and so isn't
+    ///   in the lines, and the file.
+    func writeLines(
+        _ name: String, _ count: Int, bytesEach: Int, _ next: () -> String
+    ) throws -> (header: String, path: String) {
+        var (header, lines) = ("", "")
+        lines.reserveCapacity(count * bytesEach)
         for _ in 0..<count {
-            let text = purchases.next()
+            let text = next()
             guard let dot = text.firstIndex(of: ".") else { continue }
             if header.isEmpty { header = String(text[..<dot]) }
             lines += text[dot...]
             lines += "\n"
         }
-        let data = try bench.writeFile("purchases.txt", lines)
+        return (header, try bench.writeFile(name, lines))
+    }
+
+    /// A wrk script that posts each of `count` new purchases once, over all accounts.
+    private func writePurchases(count: Int) throws -> String {
+        var purchases = SignedPurchases(bench.authority, firstID: purchasesMade)
+        purchasesMade += Int64(count)
+        let (header, data) = try writeLines("purchases.txt", count, bytesEach: 800) {
+            purchases.next()
+        }
         return try bench.writeFile(
             "purchases.lua",
             """

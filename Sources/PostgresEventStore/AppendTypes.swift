@@ -9,6 +9,11 @@ struct AppendTypes {
     private let changedLot: UInt32
     private let newAnswer: UInt32
 
+    /// Their names, in the order of the columns they are read from.
+    static let names = [
+        "new_event", "changed_account", "claimed_purchase", "new_lot", "changed_lot", "new_answer",
+    ]
+
     /// Reads them from a row of `Statements.ledger`, from `column` on.
     init(_ rows: PostgresRows, from column: Int) throws(PostgresError) {
         func type(_ index: Int) throws(PostgresError) -> UInt32 {

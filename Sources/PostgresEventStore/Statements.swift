@@ -6,10 +6,8 @@ enum Statements {
     static let ledger = PostgresStatement(
         "ledger",
         "SELECT (SELECT count(*) FROM coinledger.lanes), "
-            + [
-                "new_event", "changed_account", "claimed_purchase", "new_lot", "changed_lot",
-                "new_answer",
-            ].map { "'coinledger.\($0)'::regtype::oid::bigint" }.joined(separator: ", "))
+            + AppendTypes.names.map { "'coinledger.\($0)'::regtype::oid::bigint" }
+            .joined(separator: ", "))
 
     static let isReadOnly = PostgresStatement(
         "is_read_only", "SELECT current_setting('transaction_read_only') = 'on'")

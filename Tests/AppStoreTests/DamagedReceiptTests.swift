@@ -52,7 +52,7 @@ import Testing
 
     @Test(arguments: Self.seeds)
     func `is refused or unchanged in meaning, whatever is changed`(seed: UInt64) throws {
-        var numbers = SeededNumbers(state: seed)
+        var numbers = SeededRandom(seed: seed)
         let expected = try [expectedPurchase("T1"), expectedPurchase("T2")]
         var form = ReceiptForm()
         form.style.hasOpenLengths = seed % 2 == 0
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// One to four bytes changed, taken out, put in or repeated.
-    private func changed(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> [UInt8] {
+    private func changed(_ bytes: [UInt8], _ numbers: inout SeededRandom) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...4, using: &numbers) {
             let place = Int.random(in: 0..<bytes.count, using: &numbers)

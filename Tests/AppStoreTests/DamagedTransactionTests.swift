@@ -30,7 +30,7 @@ import Testing
     // Four times 2,500 changes, so that more than one core can share the work.
     @Test(arguments: 20_261_130..<20_261_134 as Range<UInt64>)
     func `is refused or unchanged in meaning whichever byte is changed`(seed: UInt64) throws {
-        var numbers = SeededNumbers(state: seed)
+        var numbers = SeededRandom(seed: seed)
         let expected = try expectedTransaction()
         var refused = 0
         for _ in 0..<2_500 {

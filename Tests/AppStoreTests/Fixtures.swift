@@ -45,19 +45,6 @@ func expectedTransaction() throws -> StoreTransaction {
         storefront: "TUR", storefrontID: "143480", transactionReason: "PURCHASE")
 }
 
-/// Numbers that look random and are the same in every run (SplitMix64).
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 /// Apple's public test data, which isn't part of this project.
 enum AppleTestData {
     static var folder: String {

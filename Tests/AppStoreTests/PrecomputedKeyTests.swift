@@ -22,7 +22,7 @@ import Testing
 
     @Test func `judges signatures as OpenSSL does`() {
         warmUp()
-        var random = SplitMix(seed: 0x5EED)
+        var random = SeededRandom(seed: 0x5EED)
         for round in 0..<500 {
             let text = (0..<Int(random.next() % 200)).map { _ in
                 UInt8(truncatingIfNeeded: random.next())
@@ -72,18 +72,5 @@ import Testing
             negated[index] = UInt8(truncatingIfNeeded: difference)
         }
         #expect(key.verifies(Array(good[..<32]) + negated, of: [1]))
-    }
-
-    /// SplitMix64, so that a failure can be run again.
-    private struct SplitMix {
-        private var state: UInt64
-        init(seed: UInt64) { state = seed }
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-            return z ^ z >> 31
-        }
     }
 }

@@ -66,7 +66,7 @@ import Testing
         #expect(try status(questions[0], large) == .unknown)
         // OCSP's own way to say that it won't answer.
         #expect(try status(questions[0], [0x30, 0x03, 0x0A, 0x01, 0x06]) == .unknown)
-        var numbers = SeededNumbers(state: 20_261_130)
+        var numbers = SeededRandom(seed: 20_261_130)
         for _ in 0..<500 {
             var changed = answer
             let place = Int.random(in: 0..<answer.count, using: &numbers)

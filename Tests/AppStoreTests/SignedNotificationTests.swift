@@ -175,7 +175,7 @@ import Testing
 
     @Test func `of any other bytes is refused`() throws {
         let bytes = Array(try make().utf8)
-        var numbers = SeededNumbers(state: 17)
+        var numbers = SeededRandom(seed: 17)
         for _ in 0..<2000 {
             var changed = bytes
             let index = Int.random(in: changed.indices, using: &numbers)

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `never traps when it is cut or changed`() {
-        var numbers = SeededNumbers(state: 18)
+        var numbers = SeededRandom(seed: 18)
         for source in [Self.receipt, Self.oldReceipt, "e30.e30.AA", #"{"status":0}"#] {
             let bytes = Array(source.utf8)
             for end in 0...bytes.count {

@@ -39,7 +39,7 @@ import Testing
 
     @Test func `is answered as it would be if nobody can keep it`() async throws {
         try await onLoop { loop in
-            let service = try service(FailingAttempts(), loop)
+            let service = try service(FailingStore(error: .unavailable("told to"), key: nil), loop)
             #expect(await failure(of: "no receipt", service) == "unreadable")
             #expect(notKept == 1)
         }
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `is posted again if it proves something and nobody can keep that`() async throws {
         try await onLoop { loop in
-            let service = try service(FailingAttempts(), loop)
+            let service = try service(FailingStore(error: .unavailable("told to"), key: nil), loop)
             let shop = StandInStore(authority: authority, now: { Timestamp.noon.milliseconds })
             let sale = try shop.purchase(StandInPurchase(productID: "coins100"))
             #expect(await failure(of: sale.signedTransaction, service) == "ledger")
@@ -64,13 +64,7 @@ import Testing
     private func service(
         _ attempts: any AttemptStore, _ loop: EventLoop
     ) throws -> ReceiptService {
-        let store = InMemoryEventStore(laneCount: 1)
-        let writers = WriterTelemetry(metrics)
-        let ledger = Ledger(store: store) { lane in
-            LedgerWriter(
-                lane: lane, store: store, executor: loop, telemetry: writers, log: .none,
-                pause: { _ in })
-        }
+        let ledger = Ledger.test(InMemoryEventStore(laneCount: 1), on: loop, metrics)
         let telemetry = ReceiptTelemetry(metrics)
         let policy = PurchasePolicy(
             catalogue: try CommandRules.test().catalogue, sandbox: .refuse, quantityMax: 1,
@@ -133,22 +127,4 @@ private actor HoldingAttempts: AttemptStore {
     ) throws(EventStoreError) -> [KeptAttempt] { [] }
 
     func forgetAttempts(before _: Timestamp, limit _: Int) throws(EventStoreError) -> Int { 0 }
-}
-
-private struct FailingAttempts: AttemptStore {
-    private let error = EventStoreError.unavailable("told to")
-
-    func record(_: FailedPost) throws(EventStoreError) { throw error }
-
-    func attempts(
-        of _: TransactionID, limit _: Int
-    ) throws(EventStoreError) -> [KeptAttempt] { throw error }
-
-    func attempts(
-        of _: AccountID, where _: AttemptFilter, limit _: Int
-    ) throws(EventStoreError) -> [KeptAttempt] { throw error }
-
-    func forgetAttempts(
-        before _: Timestamp, limit _: Int
-    ) throws(EventStoreError) -> Int { throw error }
 }

@@ -15,7 +15,7 @@ import Testing
 
     /// The text with one byte replaced by another.
     private static func changed(
-        _ bytes: [UInt8], _ random: inout SeededGenerator
+        _ bytes: [UInt8], _ random: inout SeededRandom
     ) -> [UInt8] {
         var bytes = bytes
         let index = Int.random(in: bytes.indices, using: &random)
@@ -30,7 +30,7 @@ import Testing
             try World.with(shop: Self.fastShop) { world throws in
                 let sale = try world.shop.sell("coins500") { $0.transactionID = "never" }
                 let text = Array(sale.signedTransaction.utf8)
-                var random = SeededGenerator(Self.seed)
+                var random = SeededRandom(seed: Self.seed)
                 var bodies = stride(from: 0, to: text.count, by: 3).map { Array(text[..<$0]) }
                 for _ in 0..<Self.changes { bodies.append(Self.changed(text, &random)) }
                 let statuses = try Pipeline.ask(
@@ -54,7 +54,7 @@ import Testing
                 let sale = try world.shop.sell { $0.transactionID = "signed" }
                 let post = world.posting(sale.signedTransaction, to: "u1").bytes
                 let link = world.linking("2f5c7a3e-9b1d-4c6f-8a2e-0d4b6c8e1f3a", to: "u1").bytes
-                var random = SeededGenerator(Self.seed)
+                var random = SeededRandom(seed: Self.seed)
                 var requests = stride(from: 0, to: post.count, by: 5).map { Array(post[..<$0]) }
                 requests += link.indices.map { Array(link[..<$0]) }
                 // Most of a post is its receipt, which the test above changes.
@@ -85,7 +85,7 @@ import Testing
             defer { shop.close() }
             let sale = try shop.sell { ($0.transactionID, $0.quantity) = ("T1", 2) }
             let answer = shop.store.verifyReceipt(sale.receipt, environment: "Production").bytes
-            var random = SeededGenerator(Self.seed)
+            var random = SeededRandom(seed: Self.seed)
             var answers = stride(from: 0, to: answer.count, by: 40).map { Array(answer[..<$0]) }
             // Most of them are asked for four times, with pauses, before they are given up.
             for _ in 0..<(isSoak ? 3000 : 300) {

@@ -15,7 +15,7 @@ import Testing
 
     @Test func `ends where each purchase's last word says`() async throws {
         try await World.run(services: 2) { world throws in
-            var random = SeededGenerator(Self.seed)
+            var random = SeededRandom(seed: Self.seed)
             var storm = try Storm(world, Self.count, Self.accounts, using: &random)
             storm.payloads.shuffle(using: &random)
             let posts = storm.posted.shuffled(using: &random)
@@ -89,7 +89,7 @@ private struct Storm {
     /// - Parameter count: of the notifications; a fifth of them are repeated, a twentieth are
     ///   refunds, and a fiftieth reversals.
     init(
-        _ world: World, _ count: Int, _ accounts: Int, using random: inout SeededGenerator
+        _ world: World, _ count: Int, _ accounts: Int, using random: inout SeededRandom
     ) throws {
         let tokens = try (0..<accounts).map { account in
             let token = RandomText.uuid()

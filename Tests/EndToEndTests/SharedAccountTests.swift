@@ -74,7 +74,7 @@ import Testing
     private final class Client {
         private let world: World
         private let number: Int
-        private var random: SeededGenerator
+        private var random: SeededRandom
         private let connection: HTTPConnection
         private var commands = 0
         private var tally: [String: Int] = [:]
@@ -85,7 +85,7 @@ import Testing
         init(_ world: World, _ number: Int, _ seed: UInt64) throws {
             self.world = world
             self.number = number
-            random = SeededGenerator(seed &+ UInt64(number))
+            random = SeededRandom(seed: seed &+ UInt64(number))
             connection = try HTTPConnection(port: world.services[number % 2].port)
         }
 

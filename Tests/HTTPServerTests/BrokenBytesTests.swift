@@ -1,3 +1,4 @@
+import Base
 import HTTPServer
 import TestSupport
 import Testing
@@ -9,18 +10,6 @@ import Testing
         "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
             + "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX-T: t\r\n\r\n",
     ]
-
-    /// SplitMix64, so that a failure can be repeated.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
 
     /// The library may overlook the end of the stream when it comes together with the last bytes of
     /// an incomplete request; then a deadline ends the connection.
@@ -63,7 +52,7 @@ import Testing
     @Test(arguments: requests)
     func `a request with one byte changed comes to an end`(request: String) throws {
         try withServer(Self.limits) { server throws in
-            var generator = Generator(state: 0x0C01)
+            var generator = SeededRandom(seed: 0x0C01)
             for _ in 0..<1000 {
                 var bytes = Array(request.utf8)
                 let index = Int.random(in: 0..<bytes.count, using: &generator)
@@ -76,7 +65,7 @@ import Testing
 
     @Test func `noise comes to an end`() throws {
         try withServer(Self.limits) { server throws in
-            var generator = Generator(state: 0x0C02)
+            var generator = SeededRandom(seed: 0x0C02)
             for _ in 0..<200 {
                 let length = Int.random(in: 1...300, using: &generator)
                 let bytes = (0..<length).map { _ in

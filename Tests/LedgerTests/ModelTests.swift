@@ -1,3 +1,4 @@
+import Base
 import CoinLedger
 import CoinLedgerService
 import EventLoop
@@ -27,7 +28,7 @@ import Testing
             limits.cachedAccountsMax = 4
             limits.unknownResultPauseMilliseconds = 0
             let processes = [Ledger(store, loop, limits), Ledger(store, loop, limits)]
-            var random = SplitMix(state: seed)
+            var random = SeededRandom(seed: seed)
             var wishes = Wishes()
             var reference = Reference()
             var seen: [String: Int] = [:]
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    private static func faults(using random: inout SplitMix) -> [ScriptedStore.Fault] {
+    private static func faults(using random: inout SeededRandom) -> [ScriptedStore.Fault] {
         (0..<Int.random(in: 0...2, using: &random)).map { _ in
             switch Int.random(in: 0...9, using: &random) {
             case 0...3: .conflict
@@ -153,7 +154,7 @@ private struct Wishes {
     private var purchases = 3
 
     /// One to eight wishes of one account.
-    mutating func next(using random: inout SplitMix) -> [Reference.Wish] {
+    mutating func next(using random: inout SeededRandom) -> [Reference.Wish] {
         let account = Wishes.accounts[Int.random(in: 0..<6, using: &random)]
         return (0..<Int.random(in: 1...8, using: &random)).map { _ in
             number += 1
@@ -164,7 +165,7 @@ private struct Wishes {
         }
     }
 
-    private mutating func what(using random: inout SplitMix) -> Reference.Wish.What {
+    private mutating func what(using random: inout SeededRandom) -> Reference.Wish.What {
         if Int.random(in: 0...9, using: &random) == 0 {
             return .link(token: Wishes.token(Int.random(in: 1...40, using: &random)))
         }
@@ -184,18 +185,5 @@ private struct Wishes {
 
     private static func token(_ number: Int) -> String {
         "00000000-0000-4000-8000-0000000000\(number < 10 ? "0" : "")\(number)"
-    }
-}
-
-/// Vigna's SplitMix64: the same numbers for the same seed, for ever.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

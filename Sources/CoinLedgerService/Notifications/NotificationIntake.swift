@@ -4,8 +4,8 @@ package import EventStore
 package import Telemetry
 
 /// Takes notifications in: verifies them, asks whether their certificates were revoked, and keeps
-/// them. What they say is done later, by
-/// `NotificationProcessor`, so that the store never waits for it.
+/// them. What they say is done later, by `NotificationProcessor`, so that the store never waits for
+/// it.
 package struct NotificationIntake: Sendable {
     private let verification: NotificationVerification
     private let revocation: RevocationCheck?

@@ -1,27 +1,15 @@
-package import AppStore
+import AppStore
 package import AppStoreConnection
 package import Telemetry
 
 /// Decides whether what rests on verified certificates may be relied on, though one of them may have
 /// been revoked: for receipts, notifications and the store's own answers alike.
 package struct RevocationCheck: Sendable {
-    package typealias Ask = @Sendable (CertificatePath) async -> RevocationStatus
-
-    private let mode: RevocationConfiguration.Mode
-    private let ask: Ask
+    private let checker: RevocationChecker
     private let checks: Counter
 
     package init(_ checker: RevocationChecker, _ metrics: Metrics) {
-        self.init(
-            mode: checker.configuration.mode, ask: { await checker.status(of: $0) },
-            metrics: metrics)
-    }
-
-    package init(
-        mode: RevocationConfiguration.Mode, ask: @escaping Ask, metrics: Metrics
-    ) {
-        self.mode = mode
-        self.ask = ask
+        self.checker = checker
         checks = metrics.counter(
             "coinledger_revocation_checks_total",
             help: "Whether signing certificates were revoked, for each receipt, notification and "
@@ -38,14 +26,13 @@ package struct RevocationCheck: Sendable {
     }
 
     func check(_ path: CertificatePath) async throws(Failure) {
-        guard mode != .off else { return }
-        let status = await ask(path)
+        let status = await checker.status(of: path)
         checks.increment(status.rawValue)
         switch status {
         case .good: return
         case .revoked: throw .revoked
         case .unknown:
-            if mode == .hard { throw .unknown }
+            if checker.configuration.mode == .hard { throw .unknown }
         }
     }
 

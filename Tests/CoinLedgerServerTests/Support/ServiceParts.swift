@@ -25,6 +25,18 @@ extension CommandRules {
     }
 }
 
+extension Ledger {
+    /// One whose writers try again at once.
+    static func test(_ store: any EventStore, on loop: EventLoop, _ metrics: Metrics) -> Ledger {
+        let telemetry = WriterTelemetry(metrics)
+        return Ledger(store: store) { lane in
+            LedgerWriter(
+                lane: lane, store: store, executor: loop, telemetry: telemetry, log: .none,
+                pause: { _ in })
+        }
+    }
+}
+
 extension CoinLedgerApp.Services {
     /// Services that know one product, and that no store answers but `lookup`.
     static func test(
@@ -36,12 +48,7 @@ extension CoinLedgerApp.Services {
         let rules = try CommandRules.test()
         let policy = PurchasePolicy(
             catalogue: rules.catalogue, sandbox: .refuse, quantityMax: 1, freeExpiry: nil)
-        let writers = WriterTelemetry(metrics)
-        let ledger = Ledger(store: store) { lane in
-            LedgerWriter(
-                lane: lane, store: store, executor: loop, telemetry: writers, log: .none,
-                pause: { _ in })
-        }
+        let ledger = Ledger.test(store, on: loop, metrics)
         let telemetry = ReceiptTelemetry(metrics)
         let granter = PurchaseGranter(
             ledger: ledger, policy: { policy }, clock: clock, telemetry: telemetry, log: .none)

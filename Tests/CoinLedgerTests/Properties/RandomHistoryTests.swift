@@ -1,3 +1,4 @@
+import Base
 import CoinLedger
 import LedgerTestSupport
 import Testing

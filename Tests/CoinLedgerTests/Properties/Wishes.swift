@@ -1,3 +1,4 @@
+import Base
 import LedgerTestSupport
 
 /// What people wish: few purchases, small amounts, a clock that mostly stands still, so that wishes

@@ -46,7 +46,7 @@ BEGIN
     -- Whoever takes a turn keeps all others here. The first half of the key is "coin". An expression
     -- costs less than a statement, and this one's value is never null.
     IF pg_advisory_xact_lock_shared(1668246894, p_lane::int4) IS NULL THEN
-        RETURN;
+        RAISE EXCEPTION 'the lane could not be locked';
     END IF;
 
     UPDATE coinledger.lanes

@@ -1,0 +1,4 @@
+import Glibc
+
+/// Whether this is `scripts/soak`, which takes its time.
+let isSoak = getenv("COINLEDGER_SOAK") != nil
