@@ -37,6 +37,8 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CGMP", pkgConfig: "gmp", providers: [.apt(["libgmp-dev"])]),
+        .systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"])]),
 
         // What everything stands on: no I/O of the domain's, no domain.
         library("Base"),
@@ -46,7 +48,7 @@ let package = Package(
         // Row 0: the domain, which imports nothing, and drivers, which know no domain.
         library("CoinLedger"),
         library("CoinLedgerAPI", ["Base"]),
-        library("AppStore", ["Base", "COpenSSL"]),
+        library("AppStore", ["Base", "CGMP", "COpenSSL"]),
         library("Postgres", ["Base", "Telemetry", "EventLoop", "CPostgres"]),
         library("HTTPServer", ["Base", "Telemetry", "EventLoop", "CLinux", "CMicroHTTPD"]),
 
@@ -95,7 +97,7 @@ let package = Package(
             name: "CoinLedgerCommand",
             dependencies: [
                 "AppStore", "AppStoreConnection", "AppStoreStandIn", "Base", "CLinux",
-                "CoinLedger", "CoinLedgerAPI", "CoinLedgerServer", "CoinLedgerService",
+                "CMimalloc", "CoinLedger", "CoinLedgerAPI", "CoinLedgerServer", "CoinLedgerService",
                 "EventLoop", "EventStore", "HTTPServer", "Postgres", "PostgresEventStore",
                 "PrivatePostgres", "Telemetry",
             ],
@@ -103,8 +105,8 @@ let package = Package(
         .executableTarget(
             name: "CoinLedgerBench",
             dependencies: [
-                "AppStore", "AppStoreStandIn", "Base", "CoinLedger", "CoinLedgerService",
-                "EventLoop", "EventStore", "Postgres", "PostgresEventStore", "PrivatePostgres",
+                "AppStore", "AppStoreStandIn", "Base", "CMimalloc", "CoinLedger",
+                "CoinLedgerService", "EventLoop", "EventStore", "Postgres", "PostgresEventStore", "PrivatePostgres",
                 "Telemetry",
             ],
             swiftSettings: settings),

@@ -18,16 +18,23 @@ struct CompactJWS {
     init(_ text: String) throws(SignedDataError) {
         guard text.utf8.count <= CompactJWS.bytesMax else { throw .tooLarge }
         let bytes = Array(text.utf8)
-        let dots = bytes.indices.filter { bytes[$0] == UInt8(ascii: ".") }
-        guard dots.count == 2 else { throw .malformed }
         let span = bytes.span
-        guard let payload = Base64.decode(span.extracting((dots[0] + 1)..<dots[1]), .url),
-            let signature = Base64.decode(span.extracting((dots[1] + 1)..<bytes.count), .url)
+        // A third dot is no digit of the signature.
+        guard let first = CompactJWS.dot(bytes, from: 0),
+            let second = CompactJWS.dot(bytes, from: first + 1),
+            let payload = Base64.decode(span.extracting((first + 1)..<second), .url),
+            let signature = Base64.decode(span.extracting((second + 1)..<bytes.count), .url)
         else { throw .malformed }
-        header = Array(bytes[..<dots[0]])
+        header = Array(bytes[..<first])
         self.payload = payload
         self.signature = signature
-        signingInput = Array(bytes[..<dots[1]])
+        signingInput = Array(bytes[..<second])
+    }
+
+    private static func dot(_ bytes: [UInt8], from start: Int) -> Int? {
+        unsafe bytes.withUnsafeBufferPointer {
+            unsafe $0.firstIndex(of: UInt8(ascii: "."), from: start)
+        }
     }
 
     /// The DER of each certificate in the header, which must be one that's accepted.

@@ -44,7 +44,7 @@ package enum SubmittedReceipt: Hashable, Sendable {
     private static func isSignedTransaction(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var start = 0
         for _ in 0..<2 {
-            guard let dot = unsafe bytes[start...].firstIndex(of: UInt8(ascii: ".")),
+            guard let dot = unsafe bytes.firstIndex(of: UInt8(ascii: "."), from: start),
                 unsafe isSegment(bytes, start..<dot)
             else { return false }
             start = dot + 1
@@ -56,10 +56,7 @@ package enum SubmittedReceipt: Hashable, Sendable {
         _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>
     ) -> Bool {
         guard !range.isEmpty, range.count % 4 != 1 else { return false }
-        // Without a way out of the loop the compiler looks at many at a time.
-        var strangers: UInt8 = 0
-        for index in range { unsafe strangers |= isURLDigit(bytes[index]) ? 0 : 1 }
-        return strangers == 0
+        return unsafe Base64.areURLDigits(UnsafeBufferPointer(rebasing: bytes[range]))
     }
 
     private static func appReceipt(
@@ -91,14 +88,6 @@ package enum SubmittedReceipt: Hashable, Sendable {
         let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
         let end = bytes.lastIndex { !isSpace($0) } ?? start
         return start == bytes.endIndex ? [] : Array(bytes[start...end])
-    }
-
-    @inline(__always)
-    private static func isURLDigit(_ byte: UInt8) -> Bool {
-        // Both cases of a letter differ in one bit.
-        let letter = (byte | 0x20) &- UInt8(ascii: "a")
-        return letter < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
-            || byte == UInt8(ascii: "_")
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

@@ -66,6 +66,21 @@ package enum Base64 {
         return isValid ? bytes : nil
     }
 
+    /// Whether all of these are digits of `Alphabet.url`.
+    package static func areURLDigits(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = 0
+        while index + ByteBlock.count <= text.count {
+            guard unsafe ByteBlock(text, at: index).areURLDigits else { return false }
+            index += ByteBlock.count
+        }
+        let values = urlValues
+        while index < text.count {
+            guard unsafe values[Int(text[index])] < 64 else { return false }
+            index += 1
+        }
+        return true
+    }
+
     private static let padding = UInt8(ascii: "=")
     private static let standardDigits = digits(last: "+", "/")
     private static let urlDigits = digits(last: "-", "_")

@@ -1,3 +1,4 @@
+import CMimalloc
 import Glibc
 
 exit(Benchmark.main(Array(CommandLine.arguments.dropFirst())))

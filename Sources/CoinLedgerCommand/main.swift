@@ -1,3 +1,4 @@
+import CMimalloc
 import Glibc
 
 // At once, and not with `exit`: OpenSSL and libcurl would clean up while threads of ours are just

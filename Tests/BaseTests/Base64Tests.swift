@@ -33,4 +33,19 @@ import Testing
     func `so it is without padding`(text: String) {
         #expect(Base64.decode(text, .url) == nil)
     }
+
+    /// Long enough for some blocks of eight and a rest.
+    @Test func `digits are told from everything else, wherever it stands`() {
+        let digits = Set(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        for place in 0..<45 {
+            for byte in UInt8.min...UInt8.max {
+                var text = [UInt8](repeating: UInt8(ascii: "x"), count: 45)
+                text[place] = byte
+                let areDigits = text.withUnsafeBufferPointer { Base64.areURLDigits($0) }
+                #expect(areDigits == digits.contains(byte), "\(byte) at \(place)")
+            }
+        }
+        #expect([].withUnsafeBufferPointer { Base64.areURLDigits($0) })
+    }
 }

@@ -28,6 +28,25 @@ import Testing
         #expect(throws: JSONError.notUTF8(offset: 1)) { try JSON.parse([0x22, 0xFF, 0x22]) }
     }
 
+    /// Long texts are looked at eight bytes at a time.
+    @Test func `what ends, escapes or breaks a text does so wherever it stands`() {
+        for place in 0..<40 {
+            let (before, after) = (
+                String(repeating: "x", count: place), String(repeating: "y", count: 40 - place)
+            )
+            func parsed(_ middle: String) -> JSON? {
+                try? JSON.parse(Array("\"\(before)\(middle)\(after)\"".utf8))
+            }
+            #expect(parsed("é") == .string("\(before)é\(after)"))
+            #expect(parsed(#"\n"#) == .string("\(before)\n\(after)"))
+            #expect(parsed("\u{7F}") == .string("\(before)\u{7F}\(after)"))
+            #expect(parsed("\"") == nil)
+            #expect(parsed("\u{1F}") == nil)
+            let broken = Array("\"\(before)".utf8) + [0xFF] + Array("\(after)\"".utf8)
+            #expect(throws: JSONError.notUTF8(offset: 1)) { try JSON.parse(broken) }
+        }
+    }
+
     @Test func `nesting is limited`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array(

@@ -258,12 +258,19 @@ private struct JSONParser {
     /// Where text without escapes ends, and whether it's ASCII up to there.
     ///
     /// Texts are most of what is read (a receipt may have a megabyte), so this is the loop that
-    /// counts, and it goes over memory.
+    /// counts: it goes over memory, and over many bytes at a time.
     private func plainEnd(
         _ bytes: borrowing Span<UInt8>, from start: Int
     ) -> (index: Int, isASCII: Bool) {
         unsafe bytes.withUnsafeBufferPointer { memory in
             var union: UInt8 = 0
+            var start = start
+            while start + ByteBlock.count <= memory.count {
+                let block = unsafe ByteBlock(memory, at: start)
+                guard block.isPlainJSON else { break }
+                if !block.isASCII { union = 0x80 }
+                start += ByteBlock.count
+            }
             for index in start..<memory.count {
                 let byte = unsafe memory[index]
                 if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 {
