@@ -74,8 +74,7 @@ import Synchronization
         precondition(isInLoop, "this belongs to the event loop's thread")
     }
 
-    /// Runs `body` once, after the jobs that are ready now; before the sources act, or at the latest
-    /// before the loop waits again.
+    /// Runs `body` once, after the jobs that are ready now and before the loop waits again.
     package func beforeWaiting(_ body: @escaping () -> Void) {
         deferred.append(body)
     }
@@ -175,8 +174,6 @@ import Synchronization
         takeInbox()
         runJobs()
         fireTimers()
-        // What was asked of others is under way while the sources act, which may take long.
-        runDeferred()
         mayWait = true
         var timeout: Int32 = -1
         for source in sources { timeout = EventLoop.sooner(timeout, source.turn()) }

@@ -9,6 +9,7 @@ package import Telemetry
 package final class PostgresClient: @unchecked Sendable {
     // Sendable, because everything checks that it runs on the loop's thread.
     private let configuration: PostgresConfiguration
+    private let isPrompt: Bool
     private let loop: EventLoop
     private let log: Log
     private let slots: [Slot]
@@ -36,11 +37,14 @@ package final class PostgresClient: @unchecked Sendable {
     }
 
     /// Connects to nothing yet.
+    ///
+    /// - Parameter isPrompt: see `PostgresConnection.connect`.
     package init(
-        _ configuration: PostgresConfiguration, connections: Int = 1, on loop: EventLoop,
-        log: Log = .none
+        _ configuration: PostgresConfiguration, connections: Int = 1, isPrompt: Bool = false,
+        on loop: EventLoop, log: Log = .none
     ) {
         (self.configuration, self.loop, self.log) = (configuration, loop, log)
+        self.isPrompt = isPrompt
         slots = (0..<max(1, connections)).map { _ in Slot() }
     }
 
@@ -124,7 +128,8 @@ package final class PostgresClient: @unchecked Sendable {
         let index = slots.firstIndex { $0 === slot }
         loop.task { [self] in
             do throws(PostgresError) {
-                let made = try await PostgresConnection.connect(configuration, on: loop)
+                let made = try await PostgresConnection.connect(
+                    configuration, isPrompt: isPrompt, on: loop)
                 didConnect(index, made)
             } catch {
                 didFail(index, error)

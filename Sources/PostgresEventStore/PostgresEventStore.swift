@@ -53,7 +53,7 @@ package struct PostgresEventStore: EventStore {
             throw error
         }
         let writers = (0..<laneCount).map { _ in
-            PostgresClient(configuration, connections: 1, on: loop, log: log)
+            PostgresClient(configuration, isPrompt: true, on: loop, log: log)
         }
         let background = PostgresClient(configuration, connections: 1, on: loop, log: log)
         let notifications = PostgresClient(
