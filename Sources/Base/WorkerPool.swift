@@ -11,6 +11,9 @@ import Glibc
     private var jobs: [@Sendable () -> Void] = []
     private var first = 0
     private var isStopped = false
+    private var idleThreads = 0
+    /// Whether a thread was woken that hasn't looked for a job yet.
+    private var isWaking = false
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
@@ -54,11 +57,23 @@ import Glibc
 
     private func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
         unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        guard !isStopped, jobs.count - first < jobsMax else { return false }
+        guard !isStopped, jobs.count - first < jobsMax else {
+            unsafe pthread_mutex_unlock(mutex)
+            return false
+        }
         jobs.append(job)
-        unsafe pthread_cond_signal(condition)
+        unlockAndWake()
         return true
+    }
+
+    /// Wakes one thread if there is something to do for it. Waking is dear, and jobs come in bursts: so
+    /// one at a time, and each wakes the next if that's still needed.
+    private func unlockAndWake() {
+        let mustWake = idleThreads > 0 && !isWaking && first < jobs.count
+        if mustWake { isWaking = true }
+        unsafe pthread_mutex_unlock(mutex)
+        // The mutex is free by now, so that nobody is woken only to wait for it.
+        if mustWake { unsafe pthread_cond_signal(condition) }
     }
 
     private func work() {
@@ -67,10 +82,15 @@ import Glibc
 
     private func next() -> (@Sendable () -> Void)? {
         unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
         while first == jobs.count {
-            if isStopped { return nil }
+            if isStopped {
+                unsafe pthread_mutex_unlock(mutex)
+                return nil
+            }
+            idleThreads += 1
             unsafe pthread_cond_wait(condition, mutex)
+            idleThreads -= 1
+            isWaking = false
         }
         let job = jobs[first]
         first += 1
@@ -81,6 +101,7 @@ import Glibc
             jobs.removeFirst(first)
             first = 0
         }
+        unlockAndWake()
         return job
     }
 }
