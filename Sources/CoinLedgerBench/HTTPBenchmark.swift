@@ -8,7 +8,7 @@ final class HTTPBenchmark {
     private var spendRuns = 0
     private var batchRuns = 0
     /// The rate of the last round, to sign neither too few nor far too many purchases.
-    private var purchasesPerSecond = 8000.0
+    private var purchasesPerSecond = 16_000.0
     var notificationsPerSecond = 2000.0
 
     static let accountCount: Int64 = 10_000

@@ -50,7 +50,7 @@ import Synchronization
     }
 
     /// Starts a task that runs at once, up to its first suspension. Only on the loop's thread.
-    package func immediate(_ body: @escaping @concurrent @Sendable () async -> Void) {
+    package func immediate(_ body: @escaping @Sendable () async -> Void) {
         preconditionInLoop()
         Task.immediate(executorPreference: self, operation: body)
     }

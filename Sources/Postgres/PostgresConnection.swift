@@ -56,7 +56,7 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Executes a statement in a transaction of its own, and returns when that is committed.
     ///
     /// - Throws: see `PostgresError`; `isResultUnknown` says whether it may be committed anyway.
-    package func execute(
+    package nonisolated(nonsending) func execute(
         _ statement: PostgresStatement, _ parameters: [PostgresValue] = []
     ) async throws(PostgresError) -> PostgresRows {
         guard let rows = try await call([(statement, parameters)], isRead: false).first else {
@@ -69,7 +69,7 @@ package final class PostgresConnection: @unchecked Sendable {
     ///
     /// Each sees what is committed when it runs. They may share a transaction with other reads,
     /// so a statement that writes must not come this way.
-    package func read(
+    package nonisolated(nonsending) func read(
         _ queries: [(PostgresStatement, [PostgresValue])]
     ) async throws(PostgresError) -> [PostgresRows] {
         try await call(queries, isRead: true)
@@ -86,7 +86,7 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Whether nothing is waiting or on its way.
     var isIdle: Bool { !isBroken && script == nil && steps.isEmpty && waiting.isEmpty }
 
-    private func call(
+    private nonisolated(nonsending) func call(
         _ queries: [(PostgresStatement, [PostgresValue])], isRead: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
         loop.preconditionInLoop()

@@ -14,6 +14,9 @@ package struct ReceiptService: Sendable {
     private let log: Log
     private let underWay = UnderWay()
 
+    /// While fewer receipts than these are under way, known signatures are checked on the caller's loop.
+    package static let verifiedAtOnceMax = 64
+
     package init(
         granter: PurchaseGranter, attempts: AttemptRecorder, verification: ReceiptVerification,
         clock: @escaping @Sendable () -> Timestamp, telemetry: ReceiptTelemetry, log: Log
@@ -32,10 +35,10 @@ package struct ReceiptService: Sendable {
     package func submit(
         _ receipt: String, for account: AccountID
     ) async throws(ReceiptError) -> ReceiptResult {
-        let isAlone = underWay.begin()
+        let isQuiet = underWay.begin() < ReceiptService.verifiedAtOnceMax
         defer { underWay.end() }
         let now = clock()
-        let transactions = try await verified(receipt, account, now, isAlone)
+        let transactions = try await verified(receipt, account, now, isQuiet)
         var result = try await grant(transactions, to: account)
         do throws(EventStoreError) {
             let outcomes = zip(transactions, result.transactions.map(\.outcome))
@@ -79,11 +82,11 @@ package struct ReceiptService: Sendable {
 
     /// The purchases in a receipt; at least one.
     private func verified(
-        _ receipt: String, _ account: AccountID, _ now: Timestamp, _ isAlone: Bool
+        _ receipt: String, _ account: AccountID, _ now: Timestamp, _ isQuiet: Bool
     ) async throws(ReceiptError) -> [StoreTransaction] {
         do throws(ReceiptError) {
             let transactions = try await verification.verify(
-                receipt, now: now, isAlone: isAlone)
+                receipt, now: now, isQuiet: isQuiet)
             guard !transactions.isEmpty else { throw .noTransaction }
             return transactions
         } catch {
@@ -113,8 +116,8 @@ package struct ReceiptService: Sendable {
 private final class UnderWay: Sendable {
     private let count = Atomic<Int>(0)
 
-    /// Whether it's the only one.
-    func begin() -> Bool { count.add(1, ordering: .relaxed).oldValue == 0 }
+    /// Returns how many others there are.
+    func begin() -> Int { count.add(1, ordering: .relaxed).oldValue }
 
     func end() { count.subtract(1, ordering: .relaxed) }
 }

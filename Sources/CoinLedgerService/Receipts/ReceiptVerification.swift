@@ -54,9 +54,10 @@ package struct ReceiptVerification: Sendable {
         case unknown(base64: String, AppReceiptError?)
     }
 
-    /// - Parameter isAlone: whether no other receipt is under way on this loop.
+    /// - Parameter isQuiet: whether few receipts are under way, so that the caller's loop may spend a
+    ///   moment on this one: no more than a signature under a header that was verified before.
     func verify(
-        _ text: String, now: Timestamp, isAlone: Bool = false
+        _ text: String, now: Timestamp, isQuiet: Bool = false
     ) async throws(ReceiptError) -> [StoreTransaction] {
         let start = ContinuousClock.now
         func observe(_ kind: String) {
@@ -64,7 +65,7 @@ package struct ReceiptVerification: Sendable {
             telemetry.verificationSeconds.observe(kind, value: seconds)
         }
         do throws(ReceiptError) {
-            switch try await look(at: text, now, isAlone) {
+            switch try await look(at: text, now, isQuiet) {
             case .transaction(let verified):
                 try await checkRevocation(verified.path)
                 observe("signed_transaction")
@@ -120,9 +121,9 @@ package struct ReceiptVerification: Sendable {
     }
 
     private func look(
-        at text: String, _ now: Timestamp, _ isAlone: Bool
+        at text: String, _ now: Timestamp, _ isQuiet: Bool
     ) async throws(ReceiptError) -> Found {
-        if isAlone, text.utf8.count <= ReceiptVerification.textBytesMaxAtOnce,
+        if isQuiet, text.utf8.count <= ReceiptVerification.textBytesMaxAtOnce,
             let verified = try verifiedIfKnown(text, now)
         {
             return .transaction(verified)

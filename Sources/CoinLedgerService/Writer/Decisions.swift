@@ -6,8 +6,8 @@ import EventStore
 struct Decisions {
     private let lane: Lane
     private let expectedHead: Int64
-    private var facts: Facts
-    private var answers: [IdempotencyKey: StoredAnswer]
+    private var facts = Facts()
+    private var answers: [IdempotencyKey: StoredAnswer] = [:]
     private var batchInTheMaking: Batch
     private var lots: TouchedLots
     private var changed: Set<AccountID> = []
@@ -17,13 +17,9 @@ struct Decisions {
     /// In the order of the work.
     private(set) var decisions: [Decision] = []
 
-    init(
-        lane: Lane, expectedHead: Int64, facts: Facts, answers: [IdempotencyKey: StoredAnswer]
-    ) {
+    init(lane: Lane, expectedHead: Int64) {
         self.lane = lane
         self.expectedHead = expectedHead
-        self.facts = facts
-        self.answers = answers
         batchInTheMaking = Batch(lane: lane, expectedHead: expectedHead)
         lots = TouchedLots()
     }
@@ -42,6 +38,12 @@ struct Decisions {
     }
 
     func lacks(_ id: AccountID) -> Bool { states[id] == nil }
+
+    /// Takes what was read. What the batch itself has caused is newer.
+    mutating func add(_ facts: Facts, _ answers: [IdempotencyKey: StoredAnswer]) {
+        self.facts.addOlder(facts)
+        self.answers.merge(answers) { own, _ in own }
+    }
 
     /// Takes an account's state before the batch.
     mutating func add(_ id: AccountID, _ account: Account) { states[id] = account }
@@ -166,6 +168,17 @@ struct Decisions {
         if batchInTheMaking.remembered.removeValue(forKey: key) == nil {
             batchInTheMaking.takenOver[key] = known.event
         }
+    }
+}
+
+extension Facts {
+    fileprivate mutating func addOlder(_ older: Facts) {
+        claims.merge(older.claims) { own, _ in own }
+        tokenOwners.merge(older.tokenOwners) { own, _ in own }
+        rememberedRefunds.merge(older.rememberedRefunds) { own, _ in own }
+        reversals.merge(older.reversals) { own, _ in own }
+        lots.merge(older.lots) { own, _ in own }
+        orders.merge(older.orders) { own, _ in own }
     }
 }
 

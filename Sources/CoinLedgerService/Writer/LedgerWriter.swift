@@ -4,8 +4,9 @@ package import Telemetry
 
 /// The only way to change the accounts of one lane: load, decide, append, commit, answer.
 ///
-/// Group commit: while one batch is being committed the next one collects; a lone command is
-/// committed at once. No outcome leaves before the commit has returned. Another process may write
+/// Group commit: while one batch is being committed the next one collects, and is decided as if the
+/// first had succeeded; a lone command is committed at once. No outcome leaves before the commit has
+/// returned. Another process may write
 /// to the same lane: the fence of `append` finds it out, and the batch is decided again.
 ///
 /// Most purchases are new. So a batch whose accounts are known is appended without looking for
@@ -23,6 +24,9 @@ package actor LedgerWriter {
     private var cache: AccountCache
     /// The lane's head as this writer knows it; nil where it has to be read.
     private var head: Int64?
+    /// What comes after the batch that is being committed. Its decisions stand on that batch, and are
+    /// missing if it failed or none is under way.
+    private var next = NextBatch()
     /// For how many batches claims are looked for before appending, since some were taken lately.
     private var cautiousBatches = 0
 
@@ -85,22 +89,59 @@ package actor LedgerWriter {
             telemetry.overloads.increment()
             return false
         case .first: Task(executorPreference: executor) { await self.takeBatches() }
+        case .more: Task(executorPreference: executor) { await self.decideAhead() }
         case .joined: break
         }
         return true
     }
 
     private func takeBatches() async {
-        while let (batch, leaving) = queue.take(upTo: limits.batchCommandsMax) {
-            telemetry.took(batch.count, leaving: leaving, lane: lane)
-            await commit(batch)
+        while var batch = takeBatch() { await commit(&batch) }
+    }
+
+    private func takeBatch() -> NextBatch? {
+        decideAhead()
+        var batch = NextBatch()
+        swap(&batch, &next)
+        guard let (rest, leaving) = queue.takeBatch(upTo: limits.batchCommandsMax) else {
+            return nil
         }
+        batch.work += rest
+        telemetry.took(batch.work.count, leaving: leaving, lane: lane)
+        return batch
+    }
+
+    /// Decides what has come while a batch is being committed, as far as that needs nothing to be
+    /// read.
+    private func decideAhead() {
+        queue.heard()
+        guard var decisions = next.decisions.take() else { return }
+        while next.work.count < limits.batchCommandsMax,
+            let work = queue.takeAhead(if: { canBeDecided($0, after: decisions) })
+        {
+            decide(work, in: &decisions)
+            next.work.append(work)
+        }
+        next.decisions = decisions
+    }
+
+    private func canBeDecided(_ work: QueuedWork, after decisions: Decisions) -> Bool {
+        var needed = NeededFacts()
+        needed.add(work, cached: { decisions.states[$0] ?? cache[$0] })
+        return !needed.mustBeLoaded(withClaims: cautiousBatches > 0)
+    }
+
+    private func decide(_ work: QueuedWork, in decisions: inout Decisions) {
+        if let id = work.account, decisions.lacks(id) {
+            decisions.add(id, cache.take(id) ?? .new)
+        }
+        decisions.decide(work)
     }
 
     /// Carries out one batch, however many attempts that takes within the limits, and answers it.
-    private func commit(_ batch: [QueuedWork]) async {
+    private func commit(_ batch: inout NextBatch) async {
         var hasTurn = false
-        await commit(batch, &hasTurn)
+        await commit(&batch, &hasTurn)
         guard hasTurn else { return }
         do throws(EventStoreError) {
             try await store.endTurn(in: lane)
@@ -109,7 +150,7 @@ package actor LedgerWriter {
         }
     }
 
-    private func commit(_ batch: [QueuedWork], _ hasTurn: inout Bool) async {
+    private func commit(_ batch: inout NextBatch, _ hasTurn: inout Bool) async {
         var conflicts = 0
         var isUnknown = false
         var unknownAttempts = 0
@@ -119,10 +160,9 @@ package actor LedgerWriter {
                     try await store.takeTurn(in: lane)
                     hasTurn = true
                 }
-                let decisions = try await decide(batch)
-                try await append(decisions)
+                let decided = try await append(try await decide(&batch))
                 cautiousBatches = max(0, cautiousBatches - 1)
-                for (work, decision) in zip(batch, decisions.decisions) { work.finish(decision) }
+                for (work, decision) in zip(batch.work, decided) { work.finish(decision) }
                 return
             } catch {
                 // Taken claims say nothing of what else is known.
@@ -152,37 +192,52 @@ package actor LedgerWriter {
                     continue
                 }
                 log.error("batch refused", ["lane": lane.number, "error": "\(error)"])
-                for work in batch { work.fail(.unavailable) }
+                for work in batch.work { work.fail(.unavailable) }
                 return
             }
         }
     }
 
-    private func decide(_ batch: [QueuedWork]) async throws(EventStoreError) -> Decisions {
+    private func decide(_ batch: inout NextBatch) async throws(EventStoreError) -> Decisions {
+        var decided = batch.decisions.take()
+        var undecided = batch.work[(decided?.decisions.count ?? 0)...]
+        if let before = decided, undecided.contains(where: { needsMore($0, after: before) }) {
+            // What is read doesn't know what isn't appended yet.
+            decided = nil
+            undecided = batch.work[...]
+        }
         var needed = NeededFacts()
-        for work in batch { needed.add(work, cached: { cache[$0] }) }
-        let knownHead = head
+        for work in undecided {
+            needed.add(work, cached: { decided?.states[$0] ?? cache[$0] })
+        }
         var loaded: Loaded?
-        if knownHead == nil || needed.mustBeLoaded(withClaims: cautiousBatches > 0) {
-            loaded = try await load(&needed, for: batch)
+        if head == nil || needed.mustBeLoaded(withClaims: cautiousBatches > 0) {
+            loaded = try await load(&needed, for: undecided)
         }
-        let accounts = loaded?.accounts ?? [:]
-        var decisions = Decisions(
-            lane: lane, expectedHead: loaded?.head ?? knownHead ?? 0,
-            facts: loaded?.facts ?? Facts(), answers: loaded?.answers ?? [:])
-        for work in batch {
-            if let id = work.account, decisions.lacks(id) {
-                // What was read just now may have lots that aren't in memory.
-                let cached = cache.take(id)
-                decisions.add(id, accounts[id] ?? cached ?? .new)
+        var decisions =
+            decided.take() ?? Decisions(lane: lane, expectedHead: loaded?.head ?? head ?? 0)
+        if let loaded {
+            decisions.add(loaded.facts, loaded.answers)
+            for (id, account) in loaded.accounts {
+                // It may have lots that weren't in memory.
+                _ = cache.take(id)
+                decisions.add(id, account)
             }
-            decisions.decide(work)
         }
+        for work in undecided { decide(work, in: &decisions) }
         return decisions
     }
 
+    /// Whether an account has to be read that was changed by what isn't appended yet.
+    private func needsMore(_ work: QueuedWork, after decisions: Decisions) -> Bool {
+        guard let command = work.command, let account = decisions.states[command.account] else {
+            return false
+        }
+        return NeededFacts.needsLots(command, account)
+    }
+
     private func load(
-        _ needed: inout NeededFacts, for batch: [QueuedWork]
+        _ needed: inout NeededFacts, for work: ArraySlice<QueuedWork>
     ) async throws(EventStoreError) -> Loaded {
         let knownHead = head
         let found = try await store.load(needed.loadRequest(in: lane))
@@ -192,23 +247,41 @@ package actor LedgerWriter {
             cautiousBatches = limits.cautiousBatches
         }
         var isEnough = true
-        for command in batch.compactMap(\.command)
+        for command in work.compactMap(\.command)
         where found.accounts[command.account]?.isUncertain(at: command.time) == true {
             needed.addLots(of: command.account)
             isEnough = false
         }
         // Once more at most: with their lots no accounts are uncertain.
-        return isEnough ? found : try await load(&needed, for: batch)
+        return isEnough ? found : try await load(&needed, for: work)
     }
 
-    private func append(_ decisions: Decisions) async throws(EventStoreError) {
-        if let batch = decisions.batch {
-            let timing = telemetry.begin()
-            try await store.append(batch)
-            telemetry.committed(since: timing)
-        }
+    /// Appends what was decided, and takes it for done meanwhile.
+    private func append(
+        _ decisions: consuming Decisions
+    ) async throws(EventStoreError) -> [Decision] {
+        let decided = decisions.decisions
+        let expectedHead = head
+        let accounts = Array(decisions.states.keys)
         head = decisions.head
+        var batch = decisions.batch
         for (account, state) in decisions.states { cache.put(account, state) }
+        // From here on nobody else may hold a state, since it would have to be copied to be changed.
+        _ = consume decisions
+        guard let batch = batch.take() else { return decided }
+        if next.work.isEmpty { next.decisions = Decisions(lane: lane, expectedHead: head ?? 0) }
+        if queue.announce() { Task(executorPreference: executor) { await self.decideAhead() } }
+        let timing = telemetry.begin()
+        do throws(EventStoreError) {
+            try await store.append(consume batch)
+        } catch {
+            head = expectedHead
+            for account in accounts { _ = cache.take(account) }
+            next.decisions = nil
+            throw error
+        }
+        telemetry.committed(since: timing)
+        return decided
     }
 
     private func forget() {

@@ -57,12 +57,18 @@ struct NeededFacts {
 
     private mutating func add(_ command: Command, _ known: Account?) {
         let id = command.account
-        if let known, !known.isPartial { return }
-        if command.action.needsLots || known?.isUncertain(at: command.time) == true {
+        if let known {
+            if NeededFacts.needsLots(command, known) { addLots(of: id) }
+        } else if command.action.needsLots {
             addLots(of: id)
-        } else if known == nil, !accounts.contains(id) {
+        } else if !accounts.contains(id) {
             accountsWithoutLots.insert(id)
         }
+    }
+
+    /// Whether a command can't be decided without lots that aren't among what is known of its account.
+    static func needsLots(_ command: Command, _ known: Account) -> Bool {
+        known.isPartial && (command.action.needsLots || known.isUncertain(at: command.time))
     }
 
     func loadRequest(in lane: Lane) -> LoadRequest {

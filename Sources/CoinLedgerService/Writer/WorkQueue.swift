@@ -85,49 +85,92 @@ final class WorkQueue: Sendable {
     private struct State {
         var work: [QueuedWork] = []
         var first = 0
+        /// Taken out, but not yet part of a batch: it still waits.
+        var aheadCount = 0
         var isBeingEmptied = false
+        var isAnnounced = false
 
         var count: Int { work.count - first }
+
+        /// Whether somebody has to be told of what waits here, who isn't on the way already.
+        mutating func announce() -> Bool {
+            defer { isAnnounced = true }
+            return !isAnnounced
+        }
+
+        mutating func take(_ count: Int) -> [QueuedWork] {
+            let end = first + count
+            let taken = Array(work[first..<end])
+            first = end
+            if first == work.count {
+                work.removeAll(keepingCapacity: true)
+                first = 0
+            } else if first >= WorkQueue.usedMax {
+                work.removeFirst(first)
+                first = 0
+            }
+            return taken
+        }
     }
 
     private let state = Lock(State())
+
+    /// How many places at the front are empty before the rest moves up.
+    private static let usedMax = 1024
 
     enum Reception {
         /// There is no room.
         case full
         /// Whoever submitted has to call for the task that empties the queue.
         case first
-        /// It's on its way.
+        /// That task has what came before; it's to be told that there is more.
+        case more
+        /// It knows.
         case joined
     }
 
     func append(_ work: [QueuedWork], limit: Int) -> Reception {
         state.withLock { state in
-            guard state.count + work.count <= limit else { return .full }
+            guard state.count + state.aheadCount + work.count <= limit else { return .full }
             state.work += work
-            defer { state.isBeingEmptied = true }
-            return state.isBeingEmptied ? .joined : .first
+            guard state.isBeingEmptied else {
+                state.isBeingEmptied = true
+                return .first
+            }
+            return state.announce() ? .more : .joined
         }
     }
 
-    /// What comes next, and how much waits after it; nil if there is nothing, and the task is to end.
-    func take(upTo limit: Int) -> (batch: [QueuedWork], leaving: Int)? {
+    /// Whether something waits of which nobody has been told yet.
+    func announce() -> Bool {
+        state.withLock { $0.count > 0 && $0.announce() }
+    }
+
+    /// What has come from now on is to be announced again.
+    func heard() {
+        state.withLock { $0.isAnnounced = false }
+    }
+
+    /// What comes next, if `condition` holds for it. It stays among what waits until `takeBatch`.
+    func takeAhead(if condition: (QueuedWork) -> Bool) -> QueuedWork? {
         state.withLock { state in
-            guard state.count > 0 else {
+            guard state.count > 0, condition(state.work[state.first]) else { return nil }
+            state.aheadCount += 1
+            return state.take(1).first
+        }
+    }
+
+    /// What comes next, for a batch that has been taken ahead in part, and how much waits after it;
+    /// nil if there is nothing for that batch, and the task is to end.
+    func takeBatch(upTo limit: Int) -> (rest: [QueuedWork], leaving: Int)? {
+        state.withLock { state in
+            guard state.count + state.aheadCount > 0 else {
                 state.isBeingEmptied = false
                 return nil
             }
-            let end = min(state.work.count, state.first + limit)
-            let taken = Array(state.work[state.first..<end])
-            state.first = end
-            if state.count == 0 {
-                state.work.removeAll(keepingCapacity: true)
-                state.first = 0
-            } else if state.first >= limit * 4 {
-                state.work.removeFirst(state.first)
-                state.first = 0
-            }
-            return (taken, state.count)
+            let rest = state.take(min(state.count, limit - state.aheadCount))
+            state.aheadCount = 0
+            return (rest, state.count)
         }
     }
 }
