@@ -10,8 +10,10 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Code that ships marks each unsafe line as `unsafe`.
-let shipped: [SwiftSetting] = settings + [.strictMemorySafety()]
+/// Code that ships marks each unsafe line as `unsafe`. Its asynchronous functions stay on their caller's
+/// executor: a writer that hands a batch on would else wait for whatever is ready before it, twice.
+let shipped: [SwiftSetting] =
+    settings + [.strictMemorySafety(), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: shipped)
@@ -106,8 +108,8 @@ let package = Package(
             name: "CoinLedgerBench",
             dependencies: [
                 "AppStore", "AppStoreStandIn", "Base", "CMimalloc", "CoinLedger",
-                "CoinLedgerService", "EventLoop", "EventStore", "Postgres", "PostgresEventStore", "PrivatePostgres",
-                "Telemetry",
+                "CoinLedgerService", "EventLoop", "EventStore", "Postgres", "PostgresEventStore",
+                "PrivatePostgres", "Telemetry",
             ],
             swiftSettings: settings),
 

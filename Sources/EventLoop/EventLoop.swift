@@ -44,13 +44,13 @@ import Synchronization
     /// Starts a task on the loop; it begins in the loop's next turn.
     @discardableResult
     package func task<Value: Sendable>(
-        _ body: @escaping @Sendable () async -> Value
+        _ body: @escaping @concurrent @Sendable () async -> Value
     ) -> Task<Value, Never> {
         Task(executorPreference: self, operation: body)
     }
 
     /// Starts a task that runs at once, up to its first suspension. Only on the loop's thread.
-    package func immediate(_ body: @escaping @Sendable () async -> Void) {
+    package func immediate(_ body: @escaping @concurrent @Sendable () async -> Void) {
         preconditionInLoop()
         Task.immediate(executorPreference: self, operation: body)
     }

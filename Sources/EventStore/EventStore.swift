@@ -4,9 +4,6 @@ package import CoinLedger
 ///
 /// The log is divided into lanes; positions are gapless and in commit order within a lane, so that
 /// "after position n" is a complete cursor.
-///
-/// What writers call runs on the actor of its caller, who hands work on to it many times a second: leaving
-/// that and coming back would each wait for everything else that's ready.
 package protocol EventStore: Sendable {
     /// The lanes this ledger was created with.
     var laneCount: Int64 { get }
@@ -15,13 +12,13 @@ package protocol EventStore: Sendable {
     ///
     /// The lane's head is read first: whatever is read after it may be newer, which the fence of
     /// `append` then finds out, but never older.
-    nonisolated(nonsending) func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded
+    func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded
 
     /// Appends the whole batch in one durable transaction, or nothing of it.
     ///
     /// - Throws: `.conflict` if the lane's head has moved, `.claimed` if it hasn't, but a claim is
     ///   taken: load and decide again; `.resultUnknown` if the batch may or may not have been appended.
-    nonisolated(nonsending) func append(_ batch: consuming Batch) async throws(EventStoreError)
+    func append(_ batch: consuming Batch) async throws(EventStoreError)
 
     /// Keeps everybody else from appending to a lane until `endTurn`, so that a writer which others
     /// always outrun gets its turn. Waits until others have had theirs.

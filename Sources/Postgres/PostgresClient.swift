@@ -49,14 +49,14 @@ package final class PostgresClient: @unchecked Sendable {
     }
 
     /// See `PostgresConnection.execute`.
-    package nonisolated(nonsending) func execute(
+    package func execute(
         _ statement: PostgresStatement, _ parameters: [PostgresValue] = []
     ) async throws(PostgresError) -> PostgresRows {
         try await connection().execute(statement, parameters)
     }
 
     /// See `PostgresConnection.read`.
-    package nonisolated(nonsending) func read(
+    package func read(
         _ queries: [(PostgresStatement, [PostgresValue])]
     ) async throws(PostgresError) -> [PostgresRows] {
         try await connection().read(queries)
@@ -87,9 +87,7 @@ package final class PostgresClient: @unchecked Sendable {
     }
 
     /// The next live connection; if there is none, waits for one that is being made.
-    private nonisolated(nonsending) func connection()
-        async throws(PostgresError) -> PostgresConnection
-    {
+    private func connection() async throws(PostgresError) -> PostgresConnection {
         loop.preconditionInLoop()
         if let live = nextLive() { return live }
         guard !isClosed, slots.contains(where: \.isConnecting) else {

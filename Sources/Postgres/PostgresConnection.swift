@@ -56,7 +56,7 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Executes a statement in a transaction of its own, and returns when that is committed.
     ///
     /// - Throws: see `PostgresError`; `isResultUnknown` says whether it may be committed anyway.
-    package nonisolated(nonsending) func execute(
+    package func execute(
         _ statement: PostgresStatement, _ parameters: [PostgresValue] = []
     ) async throws(PostgresError) -> PostgresRows {
         guard let rows = try await call([(statement, parameters)], isRead: false).first else {
@@ -69,7 +69,7 @@ package final class PostgresConnection: @unchecked Sendable {
     ///
     /// Each sees what is committed when it runs. They may share a transaction with other reads,
     /// so a statement that writes must not come this way.
-    package nonisolated(nonsending) func read(
+    package func read(
         _ queries: [(PostgresStatement, [PostgresValue])]
     ) async throws(PostgresError) -> [PostgresRows] {
         try await call(queries, isRead: true)
@@ -86,7 +86,7 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Whether nothing is waiting or on its way.
     var isIdle: Bool { !isBroken && script == nil && steps.isEmpty && waiting.isEmpty }
 
-    private nonisolated(nonsending) func call(
+    private func call(
         _ queries: [(PostgresStatement, [PostgresValue])], isRead: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
         loop.preconditionInLoop()

@@ -91,18 +91,14 @@ package struct PostgresEventStore: EventStore {
         }
     }
 
-    package nonisolated(nonsending) func load(
-        _ request: LoadRequest
-    ) async throws(EventStoreError) -> Loaded {
+    package func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded {
         let reads = LoadReads(request)
         return try await reading { () throws(PostgresError) -> Loaded in
             try reads.loaded(try await writer(of: request.lane).read(reads.queries))
         }
     }
 
-    package nonisolated(nonsending) func append(
-        _ batch: consuming Batch
-    ) async throws(EventStoreError) {
+    package func append(_ batch: consuming Batch) async throws(EventStoreError) {
         let writer = writer(of: batch.lane)
         // Consumes the batch: whoever waits for this may go on changing the states in it.
         let parameters = AppendParameters(batch, appendTypes).values
@@ -160,8 +156,8 @@ package struct PostgresEventStore: EventStore {
 }
 
 /// Runs `body` and words its failure as the store's.
-nonisolated(nonsending) func reading<Value>(
-    _ body: nonisolated(nonsending) () async throws(PostgresError) -> Value
+func reading<Value>(
+    _ body: () async throws(PostgresError) -> Value
 ) async throws(EventStoreError) -> Value {
     do throws(PostgresError) {
         return try await body()

@@ -90,9 +90,7 @@ final class ScriptedStore: EventStore {
         }
     }
 
-    nonisolated(nonsending) func load(
-        _ request: LoadRequest
-    ) async throws(EventStoreError) -> Loaded {
+    func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded {
         let fault: EventStoreError? = state.withLock { state in
             state.loadedAccounts.append(Set(request.accounts + request.accountsWithoutLots))
             return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
@@ -101,7 +99,7 @@ final class ScriptedStore: EventStore {
         return try await inner.load(request)
     }
 
-    nonisolated(nonsending) func append(_ batch: Batch) async throws(EventStoreError) {
+    func append(_ batch: Batch) async throws(EventStoreError) {
         await waitIfHeld()
         let fault: Fault? = state.withLock { state in
             state.batchSizes.append(batch.claims.count)
