@@ -21,6 +21,14 @@ import Testing
         #expect(run.output.contains(text), "\(run.output)")
     }
 
+    /// Nothing calls it by name, so that a linker may think it isn't needed.
+    @Test func `takes its memory from mimalloc`() async throws {
+        try await World.run { world throws in
+            let service = try #require(world.services.first)
+            #expect(service.mappedFiles.contains("libmimalloc"))
+        }
+    }
+
     @Test func `is refused without a root, or with one that isn't Apple's`() async throws {
         try await World.run(services: 0) { world throws in
             let folder = world.folder.path

@@ -48,6 +48,9 @@ final class ServiceProcess: Sendable {
             ?? .max
     }
 
+    /// The files that are part of its memory, such as libraries.
+    var mappedFiles: String { contents("/proc/\(process.processID)/maps") }
+
     private static func listeningPort(_ log: String) -> UInt16? {
         guard let line = log.split(separator: "\n").first(where: { $0.contains("listening url=") }),
             log.contains("\n"), let colon = line.lastIndex(of: ":")
