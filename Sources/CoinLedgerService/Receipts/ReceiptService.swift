@@ -15,7 +15,7 @@ package struct ReceiptService: Sendable {
     private let underWay = UnderWay()
 
     /// While fewer receipts than these are under way, known signatures are checked on the caller's loop.
-    package static let verifiedAtOnceMax = 64
+    private static let verifiedAtOnceMax = 64
 
     package init(
         granter: PurchaseGranter, attempts: AttemptRecorder, verification: ReceiptVerification,
