@@ -47,6 +47,23 @@ import Testing
         }
     }
 
+    /// Few names are compared in pairs, and many looked for in a set.
+    @Test(arguments: [2, 20, 32, 33, 200])
+    func `no name comes twice, wherever it stands`(count: Int) throws {
+        let names = (0..<count).map { "member\($0)" }
+        func parsed(_ names: [String]) throws(JSONError) -> JSON {
+            let members = names.map { "\"\($0)\":1" }.joined(separator: ",")
+            return try JSON.parse(Array("{\(members)}".utf8))
+        }
+        #expect(try parsed(names).object?.members.count == count)
+        for place in 0..<(count - 1) {
+            #expect(throws: JSONError.duplicateName(names[place])) {
+                try parsed(names.dropLast() + [names[place]])
+            }
+        }
+        #expect(throws: JSONError.duplicateName("")) { try parsed(["", "a", ""]) }
+    }
+
     @Test func `nesting is limited`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array(
