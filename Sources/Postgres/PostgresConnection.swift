@@ -3,8 +3,8 @@ package import EventLoop
 /// One pipelined connection, confined to its event loop.
 ///
 /// Statements are sent at the end of the loop's turn in which they were asked for, many in one
-/// go, or at once if it's to be prompt, and are answered in order. A task that is cancelled still waits for its answer. It lives
-/// until `close`, or until the connection is lost.
+/// go, or at once if it's to be prompt, and are answered in order. A task that is cancelled still
+/// waits for its answer. It lives until `close`, or until the connection is lost.
 package final class PostgresConnection: @unchecked Sendable {
     // Sendable, because everything checks that it runs on the loop's thread.
     package let loop: EventLoop
