@@ -3,8 +3,8 @@ import Base
 /// Verifies what the App Store signed, without asking it: ES256 under a chain of exactly three
 /// certificates that ends at a pinned root and was valid when the data was signed.
 ///
-/// Costs about 80 µs for a chain seen lately and 1.8 ms otherwise, so it belongs on a
-/// `WorkerPool`. Any number of threads may use one verifier.
+/// Costs some 40 µs under a header verified before and 1.6 ms for an unknown chain, so all but
+/// `verifiedIfKnown` belongs on a `WorkerPool`. Any number of threads may use one verifier.
 ///
 /// Source: developer.apple.com, JWSDecodedHeader, and the chain checks of Apple's libraries.
 package final class SignedTransactionVerifier: Sendable {

@@ -178,19 +178,15 @@ import Synchronization
         var timeout: Int32 = -1
         for source in sources { timeout = EventLoop.sooner(timeout, source.turn()) }
         runJobs()
-        runDeferred()
-        // Asked for last, because everything above may have added a timer.
-        timeout = EventLoop.sooner(timeout, timers.milliseconds(from: EventLoop.now()))
-        if !jobs.isEmpty || isStopped || !mayWait { timeout = 0 }
-        wait(milliseconds: timeout)
-    }
-
-    private func runDeferred() {
         while !deferred.isEmpty {
             var round: [() -> Void] = []
             swap(&round, &deferred)
             for body in round { body() }
         }
+        // Asked for last, because everything above may have added a timer.
+        timeout = EventLoop.sooner(timeout, timers.milliseconds(from: EventLoop.now()))
+        if !jobs.isEmpty || isStopped || !mayWait { timeout = 0 }
+        wait(milliseconds: timeout)
     }
 
     private func fireTimers() {
