@@ -57,7 +57,7 @@ package struct Account: Hashable, Sendable {
         switch event {
         case .purchaseRecorded, .appAccountTokenLinked, .refundRemembered, .orderRecorded: break
         case .coinsGranted(let granted):
-            for lot in granted.lots { add(lot, granted.environment) }
+            for lot in granted.lots { add(lot, granted.environment, id) }
         case .coinsSpent(let spent):
             if let hold = spent.hold { self[spent.environment].endHold(hold) }
             self[spent.environment].take(spent.slices)
@@ -67,7 +67,7 @@ package struct Account: Hashable, Sendable {
             self[expired.environment].take(expired.slices)
         case .coinsAdjusted(let adjusted):
             switch adjusted.change {
-            case .added(let lot): add(lot, adjusted.environment)
+            case .added(let lot): add(lot, adjusted.environment, id)
             case .removed(let slices): self[adjusted.environment].take(slices)
             }
         case .coinsHeld(let held):
@@ -84,8 +84,8 @@ package struct Account: Hashable, Sendable {
         }
     }
 
-    private mutating func add(_ lot: Lot, _ environment: Environment) {
-        self[environment].add(OpenLot(lot))
+    private mutating func add(_ lot: Lot, _ environment: Environment, _ id: EventID) {
+        self[environment].add(OpenLot(lot, openedAt: id.position))
         lotCount = max(lotCount, lot.number)
     }
 

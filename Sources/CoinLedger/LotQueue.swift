@@ -9,6 +9,8 @@ struct LotQueue: Sendable {
     private let kind: Lot.Kind
     /// How many have an expiry.
     private var expiringCount = 0
+    /// Whether they have come in the order of their numbers, as they mostly do.
+    private var isByNumber = true
 
     init(_ kind: Lot.Kind) { self.kind = kind }
 
@@ -30,9 +32,20 @@ struct LotQueue: Sendable {
         return index < lots.count && lots[index].lot.number == lot.number ? lots[index] : nil
     }
 
+    /// Lots with a number above `number`, and perhaps some others, however many there are.
+    func newest(above number: Int64) -> ArraySlice<OpenLot> {
+        isByNumber ? lots[firstIndex { $0.lot.number <= number }...] : all
+    }
+
     mutating func add(_ open: OpenLot) {
         if open.lot.expiresAt != nil { expiringCount += 1 }
-        lots.insert(open, at: firstIndex(notBefore: open.lot))
+        let index = firstIndex(notBefore: open.lot)
+        if count == 0 {
+            isByNumber = true
+        } else if index < lots.count || lots[index - 1].lot.number > open.lot.number {
+            isByNumber = false
+        }
+        lots.insert(open, at: index)
     }
 
     /// Takes a slice out of its lot, which goes when it's empty; false if it isn't here.

@@ -1,6 +1,9 @@
 /// A lot with what is left of it.
-package struct OpenLot: Hashable, Sendable {
+package struct OpenLot: Sendable {
     package let lot: Lot
+    /// The position in its lane of the event that opened it; nil if it was used up before coins came
+    /// back to it. It says nothing about the lot, so that it doesn't count when two are compared.
+    package let openedAt: Int64?
     package private(set) var remaining: Coins
     /// The part of the price that has left with coins, in milliunits.
     package private(set) var valueOut: Int64
@@ -8,8 +11,11 @@ package struct OpenLot: Hashable, Sendable {
     /// - Parameters:
     ///   - remaining: nil for all of it.
     ///   - valueOut: nil for what belongs to the coins that have left.
-    package init(_ lot: Lot, remaining: Coins? = nil, valueOut: Int64? = nil) {
+    package init(
+        _ lot: Lot, openedAt: Int64? = nil, remaining: Coins? = nil, valueOut: Int64? = nil
+    ) {
         self.lot = lot
+        self.openedAt = openedAt
         self.remaining = remaining ?? lot.coins
         self.valueOut = 0
         self.valueOut = valueOut ?? flowed(lot.coins.subtracting(self.remaining))
@@ -51,5 +57,17 @@ package struct OpenLot: Hashable, Sendable {
         // Price times coins may leave 64 bits, though the quotient never does.
         let product = price.milliunits.multipliedFullWidth(by: min(used, lot.coins).amount)
         return lot.coins.amount.dividingFullWidth(product).quotient
+    }
+}
+
+extension OpenLot: Hashable {
+    package static func == (one: OpenLot, other: OpenLot) -> Bool {
+        one.lot == other.lot && one.remaining == other.remaining && one.valueOut == other.valueOut
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(lot)
+        hasher.combine(remaining)
+        hasher.combine(valueOut)
     }
 }

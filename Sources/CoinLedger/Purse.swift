@@ -23,17 +23,18 @@ package struct Purse: Hashable, Sendable {
         self.refunds = refunds
     }
 
-    /// A purse as it was kept, without its lots: enough to put coins in, but not to take any out.
+    /// A purse as it was kept, of whose lots only some were read. If these aren't all, it's enough
+    /// to put coins in, but not to take any out.
     package init(
-        paid: Coins, free: Coins, nextExpiry: Timestamp?, holds: [Hold],
+        paid: Coins, free: Coins, nextExpiry: Timestamp?, openLots: [OpenLot], holds: [Hold],
         refunds: [PurchaseKey: Refund]
     ) {
-        (self.paid, self.free) = (paid, free)
-        if paid > .zero || free > .zero || nextExpiry != nil {
-            unread = UnreadLots(nextExpiry: nextExpiry)
+        self.init(openLots: openLots, holds: holds, refunds: refunds)
+        guard (self.paid, self.free) != (paid, free) || self.nextExpiry != nextExpiry else {
+            return
         }
-        self.holds = holds
-        self.refunds = refunds
+        (self.paid, self.free) = (paid, free)
+        unread = UnreadLots(nextExpiry: nextExpiry)
     }
 
     /// Whether it has lots that haven't been read.
@@ -41,6 +42,12 @@ package struct Purse: Hashable, Sendable {
 
     /// Every lot with coins left: paid ones, then free ones.
     package var openLots: [OpenLot] { Array(paidLots.all) + Array(freeLots.all) }
+
+    /// Calls `body` with the open lots that have a number above `number`.
+    package func forEachOpenLot(above number: Int64, _ body: (OpenLot) -> Void) {
+        for lot in paidLots.newest(above: number) where lot.lot.number > number { body(lot) }
+        for lot in freeLots.newest(above: number) where lot.lot.number > number { body(lot) }
+    }
 
     package var openLotCount: Int { paidLots.count + freeLots.count }
 

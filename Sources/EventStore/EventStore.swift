@@ -14,7 +14,13 @@ package protocol EventStore: Sendable {
     /// `append` then finds out, but never older.
     func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded
 
-    /// Appends the whole batch in one durable transaction, or nothing of it.
+    /// Account states as they were at some moment since the call, perhaps without all of their open
+    /// lots. Doesn't wait for appends that are under way.
+    func states(of ids: [AccountID]) async throws(EventStoreError) -> [AccountID: Account]
+
+    /// Appends the whole batch in one durable transaction, or nothing of it. Batches of one lane
+    /// are appended in the order of the calls, and the next one needn't wait for this one's end: if
+    /// this one fails, so does whatever expects its head.
     ///
     /// - Throws: `.conflict` if the lane's head has moved, `.claimed` if it hasn't, but a claim is
     ///   taken: load and decide again; `.resultUnknown` if the batch may or may not have been appended.
@@ -114,13 +120,13 @@ extension EventStoreError: CustomStringConvertible {
 package struct LoadRequest: Sendable {
     package let lane: Lane
     package var accounts: [AccountID] = []
-    /// Accounts that coins come into and nothing else: their lots needn't be read.
+    /// Accounts of whose lots it's enough to read those that are at hand: see `Account.isPartial`.
     package var accountsWithoutLots: [AccountID] = []
     package var purchases: [PurchaseKey] = []
     package var tokens: [AppAccountToken] = []
     /// Spends that may have been reversed.
     package var spends: [EventID] = []
-    /// Lots that may be open no more.
+    /// Lots that may be open no more. Those that are open needn't be found.
     package var lots: [LotID] = []
     /// Orders that may have been looked up before.
     package var orders: [OrderID] = []
@@ -132,15 +138,15 @@ package struct LoadRequest: Sendable {
 
 /// What was found for a `LoadRequest`.
 package struct Loaded: Sendable {
-    /// The position of the lane's last event, read before everything else.
-    package let head: Int64
+    /// The lane's end, read before everything else.
+    package let head: LaneHead
     /// The requested accounts that have events.
     package let accounts: [AccountID: Account]
     package let facts: Facts
     package let answers: [IdempotencyKey: StoredAnswer]
 
     package init(
-        head: Int64, accounts: [AccountID: Account], facts: Facts,
+        head: LaneHead, accounts: [AccountID: Account], facts: Facts,
         answers: [IdempotencyKey: StoredAnswer]
     ) {
         self.head = head
@@ -172,11 +178,29 @@ package struct EventFilter: Hashable, Sendable {
     package init() {}
 }
 
+/// The end of a lane.
+package struct LaneHead: Hashable, Sendable {
+    /// That of the last event; 0 before the first.
+    package let position: Int64
+    /// A number at random that the last batch was given by its writer, so that two batches which
+    /// end at one position are told apart; 0 before the first.
+    package let batch: Int64
+
+    package static let start = LaneHead(position: 0, batch: 0)
+
+    package init(position: Int64, batch: Int64) {
+        self.position = position
+        self.batch = batch
+    }
+}
+
 /// Everything that one append changes. Events may be missing, if only answers are kept.
 package struct Batch: Sendable {
     package let lane: Lane
     /// Where the lane's head must be; the first event stands one above it.
-    package let expectedHead: Int64
+    package let expectedHead: LaneHead
+    /// What makes this batch's head distinct from all others.
+    package let number: Int64
     package var events: [StoredEvent] = []
     /// The changed accounts as they are after their events.
     package var accounts: [AccountID: Account] = [:]
@@ -193,12 +217,18 @@ package struct Batch: Sendable {
     package var orders: [OrderID: EventID] = [:]
     /// Lots that the batch opens, as they are after it.
     package var newLots: [StoredLot] = []
-    /// What is left after the batch of older lots that it drew from or gave back to.
-    package var changedLots: [LotID: LotRest] = [:]
+    /// Older lots that the batch drew from or gave back to.
+    package var changedLots: [LotID: ChangedLot] = [:]
     package var answers: [IdempotencyKey: StoredAnswer] = [:]
 
-    package init(lane: Lane, expectedHead: Int64) {
+    package init(lane: Lane, expectedHead: LaneHead, number: Int64) {
         self.lane = lane
         self.expectedHead = expectedHead
+        self.number = number
+    }
+
+    /// Where the lane's head is once it's appended.
+    package var head: LaneHead {
+        LaneHead(position: expectedHead.position + Int64(events.count), batch: number)
     }
 }

@@ -57,3 +57,54 @@ package struct LotRest: Hashable, Sendable {
         self.init(remaining: open.remaining, valueOut: open.valueOut)
     }
 }
+
+/// An older lot that a batch drew from or gave back to.
+package struct ChangedLot: Hashable, Sendable {
+    package let environment: Environment
+    package let lot: Lot
+    /// As it was before the batch: see `OpenLot`.
+    package let openedAt: Int64?
+    /// As it is after the batch.
+    package let rest: LotRest
+
+    package init(environment: Environment, lot: Lot, openedAt: Int64?, rest: LotRest) {
+        self.environment = environment
+        self.lot = lot
+        self.openedAt = openedAt
+        self.rest = rest
+    }
+}
+
+/// The order in which accounts and lots are listed.
+extension AccountID {
+    package func isBefore(_ other: AccountID) -> Bool {
+        text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+}
+
+extension LotID {
+    package func isBefore(_ other: LotID) -> Bool {
+        account == other.account ? number < other.number : account.isBefore(other.account)
+    }
+}
+
+extension StoredLot.Source {
+    package init(_ source: CoinsGranted.Source) {
+        switch source {
+        case .purchase(let key): self = .purchase(key)
+        case .gift(_, let campaignID): self = .gift(campaignID: campaignID)
+        }
+    }
+}
+
+extension Event {
+    /// Where the lots come from that it opens; nil if it opens none.
+    package var lotSource: StoredLot.Source? {
+        switch self {
+        case .coinsGranted(let granted): StoredLot.Source(granted.source)
+        case .coinsAdjusted(let adjusted):
+            if case .added = adjusted.change { .support(ticketID: adjusted.ticketID) } else { nil }
+        default: nil
+        }
+    }
+}

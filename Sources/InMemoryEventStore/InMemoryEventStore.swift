@@ -7,6 +7,7 @@ package actor InMemoryEventStore: EventStore {
     package nonisolated let laneCount: Int64
 
     private var log: [Lane: [StoredEvent]] = [:]
+    private var ends: [Lane: LaneHead] = [:]
     private var accounts: [AccountID: Account] = [:]
     private var lots: [LotID: StoredLot] = [:]
     private var claims = PurchaseClaims()
@@ -30,14 +31,17 @@ package actor InMemoryEventStore: EventStore {
         for spend in request.spends { facts.reversals[spend] = reversals[spend] }
         for order in request.orders { facts.orders[order] = orders[order] }
         for lot in request.lots { facts.lots[lot] = lots[lot]?.lot }
-        var accounts: [AccountID: Account] = [:]
-        for id in request.accounts + request.accountsWithoutLots {
-            accounts[id] = self.accounts[id]
-        }
+        let accounts = states(of: request.accounts + request.accountsWithoutLots)
         var answers: [IdempotencyKey: StoredAnswer] = [:]
         for key in request.keys { answers[key] = self.answers[key] }
         return Loaded(
             head: head(of: request.lane), accounts: accounts, facts: facts, answers: answers)
+    }
+
+    package func states(of ids: [AccountID]) -> [AccountID: Account] {
+        var states: [AccountID: Account] = [:]
+        for id in ids { states[id] = accounts[id] }
+        return states
     }
 
     // Nobody outruns anybody here.
@@ -49,6 +53,7 @@ package actor InMemoryEventStore: EventStore {
         guard isUnclaimed(batch) else { throw .claimed }
         let remembered = try rememberedRefunds(batch)
         let drawnFrom = try drawnFrom(batch)
+        ends[batch.lane] = batch.head
         if !batch.events.isEmpty { log[batch.lane, default: []] += batch.events }
         accounts.merge(batch.accounts) { $1 }
         for lot in batch.newLots { lots[lot.id] = lot }
@@ -89,11 +94,11 @@ package actor InMemoryEventStore: EventStore {
 
     private func drawnFrom(_ batch: Batch) throws(EventStoreError) -> [LotID: StoredLot] {
         var changed: [LotID: StoredLot] = [:]
-        for (id, rest) in batch.changedLots {
+        for (id, changedLot) in batch.changedLots {
             guard let lot = lots[id] else {
                 throw .corrupt("lot \(id.number) of \(id.account) isn't there")
             }
-            changed[id] = lot.with(rest)
+            changed[id] = lot.with(changedLot.rest)
         }
         return changed
     }
@@ -174,11 +179,11 @@ package actor InMemoryEventStore: EventStore {
     }
 
     package func heads() throws(EventStoreError) -> [Lane: Int64] {
-        var heads: [Lane: Int64] = [:]
+        var positions: [Lane: Int64] = [:]
         for number in 0..<laneCount {
-            if let lane = Lane(number) { heads[lane] = head(of: lane) }
+            if let lane = Lane(number) { positions[lane] = head(of: lane).position }
         }
-        return heads
+        return positions
     }
 
     package func accounts(
@@ -199,7 +204,7 @@ package actor InMemoryEventStore: EventStore {
         return old.count
     }
 
-    private func head(of lane: Lane) -> Int64 { Int64(log[lane]?.count ?? 0) }
+    private func head(of lane: Lane) -> LaneHead { ends[lane] ?? .start }
 
     private func known(_ keys: [PurchaseKey]) -> PurchaseClaims {
         var known = PurchaseClaims()
@@ -217,18 +222,6 @@ extension EventFilter {
         if let from, event.recordedAt < from { return false }
         if let until, event.recordedAt >= until { return false }
         return true
-    }
-}
-
-extension AccountID {
-    fileprivate func isBefore(_ other: AccountID) -> Bool {
-        text.utf8.lexicographicallyPrecedes(other.text.utf8)
-    }
-}
-
-extension LotID {
-    fileprivate func isBefore(_ other: LotID) -> Bool {
-        account == other.account ? number < other.number : account.isBefore(other.account)
     }
 }
 

@@ -2,7 +2,8 @@ import CoinLedger
 import EventStore
 import Postgres
 
-/// Rows of account states: one for each account, and one for each of its open lots.
+/// Rows of account states: one for each account, with the lots that are in it, and one for each of its
+/// other open lots.
 struct AccountRows {
     private let rows: PostgresRows
 
@@ -23,6 +24,13 @@ struct AccountRows {
                 consent: details.consent)
         }
 
+        mutating func add(_ open: OpenLot, _ environment: Environment) {
+            switch environment {
+            case .production: production.append(open)
+            case .sandbox: sandbox.append(open)
+            }
+        }
+
         private func purse(_ lots: [OpenLot], _ details: AccountDetails.PurseDetails) -> Purse {
             if lots.isEmpty, details == .none { return .empty }
             return Purse(openLots: lots, holds: details.holds, refunds: details.refunds)
@@ -35,16 +43,16 @@ struct AccountRows {
         var parts: [AccountID: Parts] = [:]
         for row in 0..<rows.count {
             let id = try rows.account(row, 0)
-            if try rows.isNull(row, 4) {
+            if try rows.isNull(row, 5) {
                 parts[id, default: Parts()].version = try rows.int8(row, 1)
                 parts[id, default: Parts()].lotCount = try rows.int8(row, 2)
                 parts[id, default: Parts()].details = try rows.details(row, 3)
-            } else {
-                let open = try openLot(row)
-                switch try rows.value(row, 5, Environment.init(rawValue:)) {
-                case .production: parts[id, default: Parts()].production.append(open)
-                case .sandbox: parts[id, default: Parts()].sandbox.append(open)
+                for (environment, open) in try rows.openLots(row, 4) {
+                    parts[id, default: Parts()].add(open, environment)
                 }
+            } else {
+                let environment = try rows.value(row, 6, Environment.init(rawValue:))
+                parts[id, default: Parts()].add(try openLot(row), environment)
             }
         }
         return parts.compactMapValues(\.account)
@@ -52,17 +60,17 @@ struct AccountRows {
 
     private func openLot(_ row: Int) throws(PostgresError) -> OpenLot {
         let lot = Lot(
-            number: try rows.int8(row, 4),
-            kind: try rows.value(row, 6, Lot.Kind.init(rawValue:)),
-            coins: try rows.coins(row, 7), expiresAt: try rows.optionalInstant(row, 10),
-            price: try rows.price(row, 11))
+            number: try rows.int8(row, 5),
+            kind: try rows.value(row, 7, Lot.Kind.init(rawValue:)),
+            coins: try rows.coins(row, 8), expiresAt: try rows.optionalInstant(row, 11),
+            price: try rows.price(row, 12))
         return OpenLot(
-            lot, remaining: try rows.coins(row, 8), valueOut: try rows.int8(row, 9))
+            lot, remaining: try rows.coins(row, 9), valueOut: try rows.int8(row, 10))
     }
 }
 
-/// Rows of account states whose lots aren't read.
-struct AccountRowsWithoutLots {
+/// Rows of account states, with the lots that are in them, or with none.
+struct AccountRowsAlone {
     private let rows: PostgresRows
 
     init(_ rows: PostgresRows) { self.rows = rows }
@@ -72,21 +80,25 @@ struct AccountRowsWithoutLots {
         for row in 0..<rows.count {
             // Hardly anybody has any.
             let details = try rows.isNull(row, 3) ? nil : rows.details(row, 3)
+            let lots = rows.columnCount > 10 ? try rows.openLots(row, 10) : []
             accounts[try rows.account(row, 0)] = Account(
                 version: try rows.int8(row, 1),
-                production: try purse(row, 4, 8, details?.production),
-                sandbox: try purse(row, 6, 9, details?.sandbox),
+                production: try purse(row, 4, 8, .production, lots, details),
+                sandbox: try purse(row, 6, 9, .sandbox, lots, details),
                 lotCount: try rows.int8(row, 2), consent: details?.consent)
         }
         return accounts
     }
 
     private func purse(
-        _ row: Int, _ coins: Int, _ expiry: Int, _ details: AccountDetails.PurseDetails?
+        _ row: Int, _ coins: Int, _ expiry: Int, _ environment: Environment,
+        _ lots: [(environment: Environment, lot: OpenLot)], _ details: AccountDetails?
     ) throws(PostgresError) -> Purse {
-        Purse(
+        let details = details?[environment]
+        return Purse(
             paid: try rows.coins(row, coins), free: try rows.coins(row, coins + 1),
-            nextExpiry: try rows.optionalInstant(row, expiry), holds: details?.holds ?? [],
-            refunds: details?.refunds ?? [:])
+            nextExpiry: try rows.optionalInstant(row, expiry),
+            openLots: lots.filter { $0.environment == environment }.map(\.lot),
+            holds: details?.holds ?? [], refunds: details?.refunds ?? [:])
     }
 }

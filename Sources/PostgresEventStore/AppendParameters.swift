@@ -4,21 +4,25 @@ import Postgres
 
 /// A batch as the arguments of `append_events`, in their order.
 struct AppendParameters {
-    static let count = 15
+    static let count = 17
     let values: [PostgresValue]
 
     init(_ batch: Batch, _ types: AppendTypes) {
         var values: [PostgresValue] = []
         values.reserveCapacity(AppendParameters.count)
-        values += [.int8(batch.lane.number), .int8(batch.expectedHead)]
+        values += [
+            .int8(batch.lane.number), .int8(batch.expectedHead.position),
+            .int8(batch.expectedHead.batch), .int8(batch.number),
+        ]
         values.append(AppendParameters.events(batch.events, types.events))
         values.append(AppendParameters.accounts(batch, types.accounts))
         values.append(AppendParameters.claims(batch, types.purchases))
         values += AppendParameters.tokens(batch.tokenOwners)
         values += AppendParameters.reversals(batch.reversals)
         values += AppendParameters.orders(batch.orders)
-        values.append(AppendParameters.newLots(batch.newLots, types.lots))
-        values.append(AppendParameters.changedLots(batch.changedLots, types.changedLots))
+        let places = LotPlaces(batch)
+        values.append(AppendParameters.olderLots(places.leaving, types.olderLots))
+        values.append(AppendParameters.changedLots(places.changed, types.changedLots))
         values.append(AppendParameters.answers(batch.answers, types.answers))
         self.values = values
     }
@@ -56,6 +60,7 @@ struct AppendParameters {
             row.add(account.lotCount)
             row.add(milliseconds: account.production.nextExpiry?.milliseconds)
             row.add(milliseconds: account.sandbox.nextExpiry?.milliseconds)
+            row.add(LotPlaces.openLots(of: account))
             row.add(AccountDetailsCodec.encode(AccountDetails(account)))
         }
     }

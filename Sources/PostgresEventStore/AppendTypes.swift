@@ -5,13 +5,14 @@ struct AppendTypes {
     private let newEvent: UInt32
     private let changedAccount: UInt32
     private let claimedPurchase: UInt32
-    private let newLot: UInt32
+    private let olderLot: UInt32
     private let changedLot: UInt32
     private let newAnswer: UInt32
 
     /// Their names, in the order of the columns they are read from.
     static let names = [
-        "new_event", "changed_account", "claimed_purchase", "new_lot", "changed_lot", "new_answer",
+        "new_event", "changed_account", "claimed_purchase", "older_lot", "changed_lot",
+        "new_answer",
     ]
 
     /// Reads them from a row of `Statements.ledger`, from `column` on.
@@ -26,15 +27,15 @@ struct AppendTypes {
         newEvent = try type(0)
         changedAccount = try type(1)
         claimedPurchase = try type(2)
-        newLot = try type(3)
+        olderLot = try type(3)
         changedLot = try type(4)
         newAnswer = try type(5)
     }
 
     var events: PostgresRecords { PostgresRecords(of: newEvent, columns: 8) }
-    var accounts: PostgresRecords { PostgresRecords(of: changedAccount, columns: 11) }
+    var accounts: PostgresRecords { PostgresRecords(of: changedAccount, columns: 12) }
     var purchases: PostgresRecords { PostgresRecords(of: claimedPurchase, columns: 7) }
-    var lots: PostgresRecords { PostgresRecords(of: newLot, columns: 17) }
+    var olderLots: PostgresRecords { PostgresRecords(of: olderLot, columns: 11) }
     var changedLots: PostgresRecords { PostgresRecords(of: changedLot, columns: 4) }
     var answers: PostgresRecords { PostgresRecords(of: newAnswer, columns: 6) }
 }

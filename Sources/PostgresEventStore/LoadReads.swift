@@ -5,28 +5,25 @@ import Postgres
 /// The queries of a `LoadRequest`, the lane's head first, and what their rows say.
 struct LoadReads {
     private let request: LoadRequest
+    private let states: StateReads
 
-    init(_ request: LoadRequest) { self.request = request }
+    init(_ request: LoadRequest) {
+        self.request = request
+        states = StateReads(request.accounts, withoutLots: request.accountsWithoutLots)
+    }
 
     private enum Part: CaseIterable {
-        case accounts, accountsWithoutLots, purchases, tokens, spends, orders, lots, keys
+        case purchases, tokens, spends, orders, lots, keys
     }
 
     var queries: [(PostgresStatement, [PostgresValue])] {
-        [(Statements.head, [.int8(request.lane.number)])]
+        [(Statements.head, [.int8(request.lane.number)])] + states.queries
             + Part.allCases.compactMap(query)
     }
 
     /// The query of a part, nil if nothing of it is asked for.
     private func query(_ part: Part) -> (PostgresStatement, [PostgresValue])? {
         switch part {
-        case .accounts where !request.accounts.isEmpty:
-            (Statements.accounts, [.textArray(request.accounts.map(\.text))])
-        case .accountsWithoutLots where !request.accountsWithoutLots.isEmpty:
-            (
-                Statements.accountsWithoutLots,
-                [.textArray(request.accountsWithoutLots.map(\.text))]
-            )
         case .purchases where !request.purchases.isEmpty:
             (Statements.claims, [.textArray(request.purchases.map(\.transactionID.text))])
         case .tokens where !request.tokens.isEmpty:
@@ -57,25 +54,21 @@ struct LoadReads {
                     .textArray(request.keys.map(\.text)),
                 ]
             )
-        case .accounts, .accountsWithoutLots, .purchases, .tokens, .spends, .orders, .lots, .keys:
-            nil
+        case .purchases, .tokens, .spends, .orders, .lots, .keys: nil
         }
     }
 
     func loaded(_ results: [PostgresRows]) throws(PostgresError) -> Loaded {
         let parts = Part.allCases.filter { query($0) != nil }
-        guard results.count == parts.count + 1, results[0].count == 1 else {
+        let stateCount = states.queries.count
+        guard results.count == 1 + stateCount + parts.count, results[0].count == 1 else {
             throw .protocolViolation("the lane isn't there")
         }
-        var accounts: [AccountID: Account] = [:]
+        let accounts = try states.states(Array(results[1..<(1 + stateCount)]))
         var facts = Facts()
         var answers: [IdempotencyKey: StoredAnswer] = [:]
-        for (part, rows) in zip(parts, results.dropFirst()) {
+        for (part, rows) in zip(parts, results.dropFirst(1 + stateCount)) {
             switch part {
-            case .accounts:
-                accounts.merge(try AccountRows(rows).accounts()) { $1 }
-            case .accountsWithoutLots:
-                accounts.merge(try AccountRowsWithoutLots(rows).accounts()) { $1 }
             case .purchases:
                 let claims = try ClaimRows(rows).claims()
                 facts.claims = claims.granted
@@ -87,8 +80,9 @@ struct LoadReads {
             case .keys: answers = try self.answers(rows)
             }
         }
-        return Loaded(
-            head: try results[0].int8(0, 0), accounts: accounts, facts: facts, answers: answers)
+        let head = LaneHead(
+            position: try results[0].int8(0, 0), batch: try results[0].int8(0, 1))
+        return Loaded(head: head, accounts: accounts, facts: facts, answers: answers)
     }
 
     private func tokenOwners(
@@ -120,8 +114,12 @@ struct LoadReads {
     private func lots(_ rows: PostgresRows) throws(PostgresError) -> [LotID: Lot] {
         var lots: [LotID: Lot] = [:]
         for row in 0..<rows.count {
-            let stored = try StoredLot(rows, row)
-            lots[stored.id] = stored.lot
+            let lot = Lot(
+                number: try rows.int8(row, 1),
+                kind: try rows.value(row, 2, Lot.Kind.init(rawValue:)),
+                coins: try rows.coins(row, 3), expiresAt: try rows.optionalInstant(row, 4),
+                price: try rows.price(row, 5))
+            lots[LotID(account: try rows.account(row, 0), number: lot.number)] = lot
         }
         return lots
     }

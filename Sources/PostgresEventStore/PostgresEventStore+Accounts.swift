@@ -9,8 +9,8 @@ extension PostgresEventStore {
         of ids: [AccountID], at time: Timestamp
     ) async throws(EventStoreError) -> [AccountID: AccountBalance] {
         try await reading { () throws(PostgresError) -> [AccountID: AccountBalance] in
-            let query = (Statements.accountsWithoutLots, [PostgresValue.textArray(ids.map(\.text))])
-            var found = try AccountRowsWithoutLots(try await readers.read([query])[0]).accounts()
+            let query = (Statements.balances, [PostgresValue.textArray(ids.map(\.text))])
+            var found = try AccountRowsAlone(try await readers.read([query])[0]).accounts()
             let others = found.filter { $0.value.isUncertain(at: time) }.map(\.key)
             if !others.isEmpty { found.merge(try await accounts(others)) { $1 } }
             var balances: [AccountID: AccountBalance] = [:]

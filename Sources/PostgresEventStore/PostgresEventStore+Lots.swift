@@ -8,7 +8,8 @@ extension PostgresEventStore {
     ) async throws(EventStoreError) -> [StoredLot] {
         try await lots(
             readers, openOnly ? Statements.openAccountLots : Statements.accountLots,
-            [.text(account.text), .int8(number), .int8(Int64(limit))])
+            [.text(account.text), .int8(number), .int8(Int64(limit))],
+            after: LotID(account: account, number: number), limit)
     }
 
     package func lots(
@@ -19,18 +20,43 @@ extension PostgresEventStore {
             [
                 .int8(lane.number), .text(last?.account.text ?? ""), .int8(last?.number ?? 0),
                 .int8(Int64(limit)),
-            ])
+            ], after: last, limit)
     }
 
     private func lots(
-        _ client: PostgresClient, _ statement: PostgresStatement, _ parameters: [PostgresValue]
+        _ client: PostgresClient, _ statement: PostgresStatement, _ parameters: [PostgresValue],
+        after last: LotID?, _ limit: Int
     ) async throws(EventStoreError) -> [StoredLot] {
-        try await reading { () throws(PostgresError) -> [StoredLot] in
-            let rows = try await client.read([(statement, parameters)])[0]
-            var lots: [StoredLot] = []
-            lots.reserveCapacity(rows.count)
-            for row in 0..<rows.count { lots.append(try StoredLot(rows, row)) }
-            return lots
+        let page = try await reading { () throws(PostgresError) -> [LotRows.KeptLot] in
+            let rows = LotRows(try await client.read([(statement, parameters)])[0])
+            return try rows.page(after: last, limit: limit)
+        }
+        return try await stored(page, client)
+    }
+
+    /// The same with where they came from, which their events say, and which never changes.
+    private func stored(
+        _ lots: [LotRows.KeptLot], _ client: PostgresClient
+    ) async throws(EventStoreError) -> [StoredLot] {
+        let grants = Array(Set(lots.map(\.grant)))
+        guard !grants.isEmpty else { return [] }
+        let events = try await reading { () throws(PostgresError) -> [EventID: StoredEvent] in
+            let parameters: [PostgresValue] = [
+                .int8Array(grants.map(\.lane.number)), .int8Array(grants.map(\.position)),
+            ]
+            let rows = try await client.read([(Statements.grants, parameters)])[0]
+            var events: [EventID: StoredEvent] = [:]
+            for row in 0..<rows.count {
+                let event = try StoredEvent(rows, row)
+                events[event.id] = event
+            }
+            return events
+        }
+        return try lots.map { (lot) throws(EventStoreError) in
+            guard let event = events[lot.grant], let source = try event.decoded().lotSource else {
+                throw .corrupt("event \(lot.grant) didn't open lot \(lot.id.number)")
+            }
+            return lot.from(source, at: event.recordedAt)
         }
     }
 
@@ -42,13 +68,9 @@ extension PostgresEventStore {
                 .int8(lane.number), .timestamptz(milliseconds: time.milliseconds),
                 .int8(Int64(limit)),
             ]
-            let rows = try await background.read([(Statements.expiredLots, parameters)])[0]
+            let rows = try await background.read([(Statements.expiredAccounts, parameters)])[0]
             var accounts: [AccountID] = []
-            var known: Set<AccountID> = []
-            for row in 0..<rows.count {
-                let account = try rows.account(row, 0)
-                if known.insert(account).inserted { accounts.append(account) }
-            }
+            for row in 0..<rows.count { accounts.append(try rows.account(row, 0)) }
             return accounts
         }
     }

@@ -98,6 +98,15 @@ package struct PostgresEventStore: EventStore {
         }
     }
 
+    package func states(
+        of ids: [AccountID]
+    ) async throws(EventStoreError) -> [AccountID: Account] {
+        let reads = StateReads(withoutLots: ids)
+        return try await reading { () throws(PostgresError) -> [AccountID: Account] in
+            try reads.states(try await readers.read(reads.queries))
+        }
+    }
+
     package func append(_ batch: consuming Batch) async throws(EventStoreError) {
         let writer = writer(of: batch.lane)
         // Consumes the batch: whoever waits for this may go on changing the states in it.

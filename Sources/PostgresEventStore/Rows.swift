@@ -61,6 +61,17 @@ extension PostgresRows {
         }
     }
 
+    func openLots(
+        _ row: Int, _ column: Int
+    ) throws(PostgresError) -> [(environment: Environment, lot: OpenLot)] {
+        guard let bytes = try optionalBytes(row, column) else { return [] }
+        do throws(EventStoreError) {
+            return try OpenLotsCodec.decode(bytes)
+        } catch {
+            throw .protocolViolation("\(error)")
+        }
+    }
+
     func outOfRange(_ column: Int) -> PostgresError {
         .protocolViolation("column \(column) holds a value out of its range")
     }
@@ -74,37 +85,5 @@ extension StoredEvent {
             occurredAt: try rows.instant(row, 5), recordedAt: try rows.instant(row, 6),
             type: try rows.text(row, 7), schemaVersion: try rows.int8(row, 8),
             payload: try rows.bytes(row, 9))
-    }
-}
-
-extension StoredLot {
-    init(_ rows: PostgresRows, _ row: Int) throws(PostgresError) {
-        let environment = try rows.value(row, 4, Environment.init(rawValue:))
-        let lot = Lot(
-            number: try rows.int8(row, 1),
-            kind: try rows.value(row, 5, Lot.Kind.init(rawValue:)),
-            coins: try rows.coins(row, 6), expiresAt: try rows.optionalInstant(row, 9),
-            price: try rows.price(row, 10))
-        self.init(
-            account: try rows.account(row, 0), environment: environment, lot: lot,
-            source: try StoredLot.source(rows, row, environment), grant: try rows.event(row, 2),
-            grantedAt: try rows.instant(row, 8),
-            rest: LotRest(remaining: try rows.coins(row, 7), valueOut: try rows.int8(row, 12)))
-    }
-
-    private static func source(
-        _ rows: PostgresRows, _ row: Int, _ environment: Environment
-    ) throws(PostgresError) -> Source {
-        switch try rows.text(row, 13) {
-        case SourceColumns.purchase:
-            .purchase(
-                PurchaseKey(
-                    store: try rows.value(row, 14, Store.init(rawValue:)),
-                    environment: environment,
-                    transactionID: try rows.value(row, 15, TransactionID.init)))
-        case SourceColumns.gift: .gift(campaignID: try rows.optionalText(row, 16))
-        case SourceColumns.support: .support(ticketID: try rows.text(row, 17))
-        default: throw rows.outOfRange(13)
-        }
     }
 }

@@ -13,7 +13,7 @@ enum Statements {
         "is_read_only", "SELECT current_setting('transaction_read_only') = 'on'")
 
     static let head = PostgresStatement(
-        "head", "SELECT position FROM coinledger.lanes WHERE lane = $1")
+        "head", "SELECT position, batch FROM coinledger.lanes WHERE lane = $1")
 
     static let heads = PostgresStatement(
         "heads", "SELECT lane, position FROM coinledger.lanes ORDER BY lane")
@@ -76,7 +76,7 @@ enum Statements {
         "SELECT coinledger.append_events("
             + (1...AppendParameters.count).map { "$\($0)" }.joined(separator: ", ") + ")")
 
-    private static let eventColumns =
+    static let eventColumns =
         """
         lane, position, account, version, command, occurred_at, recorded_at, type, schema_version,
         payload

@@ -48,21 +48,19 @@ import Testing
             "INSERT INTO coinledger.accounts VALUES ('u9', 0, 1, 1, 1, 1, 1, 1)",
             "account u9: kept, but it has no events"
         ),
-        ("UPDATE coinledger.lots SET coins = 101 WHERE account = 'u1'", "lot 1 of u1: kept as"),
-        ("UPDATE coinledger.lots SET remaining = 1 WHERE account = 'u1'", "lot 1 of u1: kept as"),
-        (
-            "UPDATE coinledger.lots SET transaction_id = 'T9' WHERE account = 'u1'",
-            "lot 1 of u1: kept as"
-        ),
-        ("DELETE FROM coinledger.lots WHERE account = 'u1'", "account u1: 0 lots are kept"),
+        // The bytes of the only lot in the row: its coins, what is left of them, and its event.
+        (openLots("set_byte(open_lots, 24, 101)"), "lot 1 of u1: kept as"),
+        (openLots("set_byte(open_lots, 32, 1)"), "lot 1 of u1: kept as"),
+        (openLots("set_byte(open_lots, 16, 4)"), "lot 1 of u1: kept as"),
+        (openLots("NULL"), "account u1: 0 lots are kept"),
+        (openLots("open_lots || set_byte(open_lots, 8, 2)"), "lot 2 of u1: kept as"),
+        (openLots("substring(open_lots FROM 2)"), "lane 0: accounts can't be read"),
         (
             """
-            INSERT INTO coinledger.lots
-            SELECT 2, lane, position, coins, remaining, value_out, granted_at, expires_at,
-                price_milliunits, is_open, account, environment, kind, source, currency, store,
-                transaction_id
-            FROM coinledger.lots WHERE account = 'u1'
-            """, "lot 2 of u1: kept as"
+            INSERT INTO coinledger.older_lots
+            SELECT 1, lane, 2, 100, 100, 0, NULL, NULL, true, account, 'Production', 'paid'
+            FROM coinledger.accounts WHERE account = 'u1'
+            """, "account u1: 2 lots are kept, but its events opened 1"
         ),
         (
             "DELETE FROM coinledger.events WHERE lane = 0 AND position = 2",
@@ -126,6 +124,10 @@ import Testing
             "account u2: kept as"
         ),
     ]
+
+    private static func openLots(_ changed: String) -> String {
+        "UPDATE coinledger.accounts SET open_lots = \(changed) WHERE account = 'u1'"
+    }
 
     @Test(arguments: tamperings)
     func `finds tampering`(sql: String, finding: String) async throws {

@@ -88,9 +88,10 @@ import Testing
         }
     }
 
-    /// What isn't in memory is read once the batch is there, and appended with what was decided.
-    @Test func `joins one batch, whether it had to be read or not`() async throws {
+    /// The second is on its way alone, while the third is being read.
+    @Test func `has its account read meanwhile, if that isn't known`() async throws {
         try await withKnownAccounts { (store, writer) async throws in
+            let reads = store.loadedAccounts.count
             store.hold()
             async let first = writer.submit(.grant("T1", to: "u1", command: 11))
             await store.waitUntilHeld()
@@ -103,8 +104,45 @@ import Testing
             #expect(try await second.balance.production.paid == 300)
             #expect(try await third.balance.production.paid == 100)
             #expect(try await fourth.balance.production.paid == 200)
+            #expect(store.statesRead == [["a"]])
+            #expect(store.loadedAccounts.count == reads)
+            #expect(store.batchSizes.suffix(3) == [1, 1, 2])
+            try await expectSound(store)
+        }
+    }
+
+    @Test func `is read with its batch if it couldn't be read before`() async throws {
+        try await withKnownAccounts { (store, writer) async throws in
+            store.hold()
+            async let first = writer.submit(.grant("T1", to: "u1", command: 11))
+            await store.waitUntilHeld()
+            store.failLoads(.unavailable("x"))
+            async let second = writer.submit(.grant("T2", to: "a", command: 12))
+            await settle()
+            store.release()
+            #expect(try await first.isDone)
+            #expect(try await second.isDone)
+            #expect(store.statesRead == [["a"]])
             #expect(store.loadedAccounts.last == ["a"])
-            #expect(store.batchSizes.suffix(2) == [1, 3])
+            try await expectSound(store)
+        }
+    }
+
+    /// What is read while another process writes may be older than that.
+    @Test func `isn't decided from what was read before a conflict`() async throws {
+        try await withKnownAccounts { (store, writer) async throws in
+            store.hold()
+            async let first = writer.submit(.grant("T1", to: "u1", command: 11))
+            await store.waitUntilHeld()
+            async let second = writer.submit(.grant("T2", to: "a", command: 12))
+            await settle()
+            #expect(store.statesRead == [["a"]])
+            let head = try await store.load(LoadRequest(lane: 0)).head
+            try await store.appendUnheld(
+                TestBatch(after: head, number: 1).grant("T0", to: "a", paid: 7).batch)
+            store.release()
+            #expect(try await first.balance.production.paid == 200)
+            #expect(try await second.balance.production.paid == 107)
             try await expectSound(store)
         }
     }
@@ -140,40 +178,18 @@ import Testing
             async let first = writer.submit(.grant("T1", to: "u1", command: 11))
             await store.waitUntilHeld()
             async let second = writer.submit(.grant("T2", to: "u1", command: 12))
+            // It's sent, and waits no more.
+            await settle()
             async let third = writer.submit(.grant("T3", to: "u3", command: 13))
+            async let fourth = writer.submit(.grant("T4", to: "u1", command: 14))
             await settle()
             let refused = try await writerFailure {
-                _ = try await writer.submit(.grant("T4", to: "u1", command: 14))
+                _ = try await writer.submit(.grant("T5", to: "u1", command: 15))
             }
             #expect(refused == .overloaded)
             store.release()
-            #expect(try await [first, second, third].allSatisfy(\.isDone))
-            #expect(try await writer.submit(.grant("T4", to: "u1", command: 14)).isDone)
+            #expect(try await [first, second, third, fourth].allSatisfy(\.isDone))
+            #expect(try await writer.submit(.grant("T5", to: "u1", command: 15)).isDone)
         }
-    }
-
-    /// With u1 and u3 in the writer's memory, each with the 100 coins of a purchase.
-    private func withKnownAccounts(
-        _ limits: WriterLimits = .quick,
-        _ body: @escaping @Sendable (ScriptedStore, LedgerWriter) async throws -> Void
-    ) async throws {
-        try await withWriter(limits) { (store, writer) async throws in
-            _ = try await writer.submit(.grant("K1", to: "u1", command: 1))
-            _ = try await writer.submit(.grant("K2", to: "u3", command: 2))
-            try await body(store, writer)
-        }
-    }
-}
-
-extension Command {
-    fileprivate static func spend(
-        _ coins: Coins, of account: AccountID, command: UInt64
-    ) -> Command {
-        let spend = Spend(
-            environment: .production, coins: coins,
-            purpose: Purpose(subject: .other("test"), programmeID: nil, performerID: nil),
-            consumption: .by(.freeFirst))
-        return Command(
-            id: .numbered(command), account: account, time: .noon, action: .spend(spend))
     }
 }

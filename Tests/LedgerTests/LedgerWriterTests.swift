@@ -19,6 +19,18 @@ func withWriter(
     }
 }
 
+/// With u1 and u3 in the writer's memory, each with the 100 coins of a purchase.
+func withKnownAccounts(
+    _ limits: WriterLimits = .quick,
+    _ body: @escaping @Sendable (ScriptedStore, LedgerWriter) async throws -> Void
+) async throws {
+    try await withWriter(limits) { (store, writer) async throws in
+        _ = try await writer.submit(.grant("K1", to: "u1", command: 1))
+        _ = try await writer.submit(.grant("K2", to: "u3", command: 2))
+        try await body(store, writer)
+    }
+}
+
 private func grants(_ numbers: Range<Int>, to account: AccountID = "u1") throws -> [Command] {
     try numbers.map { number in
         .grant(
@@ -90,6 +102,8 @@ private func grants(_ numbers: Range<Int>, to account: AccountID = "u1") throws 
     private var limits: WriterLimits {
         var limits = WriterLimits.quick
         limits.queuedCommandsMax = 3
+        // What is sent ahead waits no more.
+        limits.batchesUnderWayMax = 1
         return limits
     }
 
@@ -324,11 +338,25 @@ private func grants(_ numbers: Range<Int>, to account: AccountID = "u1") throws 
     @Test func `is given up when another process has written`() async throws {
         try await withWriter { (store, writer) async throws in
             _ = try await writer.submit(.grant("T1", to: "u1", command: 1))
-            try await store.append(TestBatch(head: 2).grant("T2", to: "u3").batch)
+            let head = try await store.load(LoadRequest(lane: 0)).head
+            try await store.append(TestBatch(after: head).grant("T2", to: "u3").batch)
             let outcome = try await writer.submit(.grant("T3", to: "u1", command: 3))
             #expect(outcome.balance.production.paid == 200)
-            #expect(store.loadedAccounts == [["u1"], ["u1"]])
+            #expect(store.loadedAccounts == [["u1"], [], ["u1"]])
             try await expectSound(store)
         }
+    }
+}
+
+extension Command {
+    static func spend(
+        _ coins: Coins, of account: AccountID, command: UInt64
+    ) -> Command {
+        let spend = Spend(
+            environment: .production, coins: coins,
+            purpose: Purpose(subject: .other("test"), programmeID: nil, performerID: nil),
+            consumption: .by(.freeFirst))
+        return Command(
+            id: .numbered(command), account: account, time: .noon, action: .spend(spend))
     }
 }

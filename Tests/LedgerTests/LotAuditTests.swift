@@ -22,23 +22,27 @@ private let nobodysLane = Lane.of(.unclaimed, count: 2)
 
     /// Somebody with a superuser's rights changes a row, and what the audit says of it.
     static let tamperings: [(sql: String, finding: String)] = [
-        (lots("remaining = 51", "u1", 1), "lot 1 of u1: kept as"),
-        (lots("remaining = 51", "u1", 1), "account u1: kept as"),
-        (lots("value_out = 66667", "u1", 1), "lot 1 of u1: kept as"),
-        (lots("price_milliunits = 1", "u1", 1), "lot 1 of u1: kept as"),
-        (lots("currency = 'EUR'", "u1", 1), "lot 1 of u1: kept as"),
-        (lots("environment = 'Sandbox'", "u1", 1), "lot 1 of u1: kept as"),
-        (lots("position = 3", "u1", 1), "lot 1 of u1: kept as"),
-        (lots("granted_at = now()", "u1", 1), "lot 1 of u1: kept as"),
-        (lots("remaining = 1, is_open = true", "u1", 2), "lot 2 of u1: kept as"),
-        (lots("remaining = 1, is_open = true", "u1", 2), "account u1: kept as"),
-        (lots("source = 'gift'", "u1", 2), "lot 2 of u1: kept as"),
-        (lots("expires_at = NULL", "u1", 2), "lot 2 of u1: kept as"),
-        (lots("source = 'theft'", "u1", 2), "lane 0: lots can't be read"),
-        (lots("campaign_id = 'easter'", "u3", 1), "lot 1 of u3: kept as"),
-        (lots("ticket_id = '#2', source = 'support'", "u3", 1), "lot 1 of u3: kept as"),
+        // The bytes of lot 1, which is in the row: what is left of it, the value that has left, its
+        // price, currency, environment and event.
+        (openLot(32, 51), "lot 1 of u1: kept as"),
+        (openLot(32, 51), "account u1: kept as"),
+        (openLot(40, 1), "lot 1 of u1: kept as"),
+        (openLot(48, 1), "lot 1 of u1: kept as"),
+        (openLot(53, 69), "lot 1 of u1: kept as"),
+        (openLot(0, 9), "lot 1 of u1: kept as"),
+        (openLot(16, 7), "lane 0: lots can't be read"),
+        (openLot(0, 255), "lane 0: lots can't be read"),
+        (openLot(17, 255), "lane 0: accounts can't be read"),
+        // Lot 2 is used up.
+        (olderLots("remaining = 1, is_open = true"), "lot 2 of u1: kept as"),
+        (olderLots("remaining = 1, is_open = true"), "account u1: kept as"),
+        (olderLots("value_out = 1"), "lot 2 of u1: kept as"),
+        (olderLots("expires_at = NULL"), "lot 2 of u1: kept as"),
+        (olderLots("position = 1"), "lane 0: lots can't be read"),
+        (olderLots("kind = 'paid'"), "lot 2 of u1: kept as"),
+        (olderLots("kind = 'gold'"), "lane 0: lots can't be read"),
         (
-            "DELETE FROM coinledger.lots WHERE account = 'u1' AND number = 2",
+            "DELETE FROM coinledger.older_lots WHERE account = 'u1' AND number = 2",
             "account u1: 1 lots are kept, but its events opened 2"
         ),
         (accounts("free = 1"), "account u1: its balance is kept as"),
@@ -82,10 +86,12 @@ private let nobodysLane = Lane.of(.unclaimed, count: 2)
         }
     }
 
-    private static func lots(
-        _ change: String, _ account: AccountID, _ number: Int64
-    ) -> String {
-        "UPDATE coinledger.lots SET \(change) WHERE account = '\(account)' AND number = \(number)"
+    private static func openLot(_ byte: Int, _ value: UInt8) -> String {
+        accounts("open_lots = set_byte(open_lots, \(byte), \(value))")
+    }
+
+    private static func olderLots(_ change: String) -> String {
+        "UPDATE coinledger.older_lots SET \(change) WHERE account = 'u1' AND number = 2"
     }
 
     private static func accounts(_ change: String) -> String {

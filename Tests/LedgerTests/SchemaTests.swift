@@ -115,45 +115,107 @@ import Testing
     @Test func `tells a lot that isn't there`() async throws {
         try await withPostgres { (database, loop) async throws in
             try await withPostgresStore(of: database, on: loop) { store in
-                let first = TestBatch(head: 0).give(5, to: "u1")
+                let first = TestBatch(head: 0).give(5, to: "u1").spend([.free(1, 5)], of: "u1")
                 try await store.append(first.batch)
-                try database.run("UPDATE coinledger.lots SET number = 2")
+                try database.run("UPDATE coinledger.older_lots SET number = 2")
+                let lot = try #require(first.lot(1, of: "u1"))
+                let reversed = first.next.reverse(
+                    first.lastEvent, returning: [Slice.free(1, 5).returned(to: lot)], of: "u1")
                 let failure = await storeFailure { () throws(EventStoreError) in
-                    try await store.append(first.next.spend([.free(1, 5)], of: "u1").batch)
+                    try await store.append(reversed.batch)
                 }
                 guard case .corrupt = failure else {
                     Issue.record("unexpected: \(String(describing: failure))")
                     return
                 }
-                #expect(try await store.heads() == [0: 1, 1: 0])
+                #expect(try await store.heads() == [0: 2, 1: 0])
             }
         }
     }
 
-    /// A row that stays on its page costs no index anything.
-    @Test func `draws from a lot on its page, until that is used up`() async throws {
+    /// A row that stays on its page costs no index anything. What the last draw changes is the
+    /// earliest expiry of the account.
+    @Test func `draws from a lot in its account's row, until that is used up`() async throws {
+        try await expectUpdates(
+            [["accounts", "9", "8"], ["older_lots", "0", "0"]], spending: 1,
+            after: TestBatch(head: 0).give(9, to: "u1", expiresAt: "2026-12-01T00:00:00Z"))
+    }
+
+    @Test func `draws from an older lot on its page, until that is used up`() async throws {
+        var batch = TestBatch(head: 0).give(9, to: "u1")
+        for _ in 0..<8 { batch = batch.give(1, to: "u1") }
+        try await expectUpdates(
+            [["accounts", "9", "9"], ["older_lots", "9", "8"]], spending: 1, after: batch)
+    }
+
+    /// Expects of each table how many rows were updated, and how many of these stayed on their page.
+    private func expectUpdates(
+        _ expected: [[String]], spending lot: Int64, after first: TestBatch
+    ) async throws {
         try await withPostgres { (database, loop) async throws in
             try await withPostgresStore(of: database, on: loop) { store in
-                var batch = TestBatch(head: 0).give(
-                    9, to: "u1", expiresAt: "2026-12-01T00:00:00Z")
+                var batch = first
                 try await store.append(batch.batch)
                 for _ in 0..<9 {
-                    batch = batch.next.spend([.free(1, 1)], of: "u1")
+                    batch = batch.next.spend([.free(lot, 1)], of: "u1")
                     try await store.append(batch.batch)
                 }
             }
             // The store's sessions tell what they did when they end.
             var updates: [[String?]] = []
-            let expected = [["accounts", "9", "9"], ["lots", "9", "8"]]
             for _ in 0..<500 where updates != expected {
                 updates = try database.run(
                     """
                     SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
-                    WHERE relname IN ('accounts', 'lots') ORDER BY relname
+                    WHERE relname IN ('accounts', 'older_lots') ORDER BY relname
                     """)
                 if updates != expected { await loop.sleep(milliseconds: 10) }
             }
             #expect(updates == expected)
+        }
+    }
+
+    /// In both places, with all that a lot may have.
+    @Test func `shows lots as the store reads them`() async throws {
+        try await withPostgres { (database, loop) async throws in
+            try await withPostgresStore(of: database, on: loop) { store in
+                var batch = TestBatch(head: 0).grant(
+                    "T1", to: "u1", paid: 120, free: 30, price: TestBatch.price,
+                    freeExpiresAt: "2026-12-01T00:00:00.001Z"
+                ).grant(
+                    "T2", to: "u1", price: StatedPrice(milliunits: .max, currency: "\u{A4}"),
+                    environment: .sandbox)
+                for number in 0..<8 { batch = batch.give(9, to: "u1", campaign: "c\(number)") }
+                batch = batch.spend([.free(4, 9), .paid(1, 50, value: 66_666)], of: "u1")
+                try await store.append(batch.batch)
+                let lots = try await store.lots(of: "u1")
+                #expect(lots.count == 11)
+                #expect(
+                    try database.run("SELECT count(*) FROM coinledger.older_lots") == [["4"]])
+                let shown = try database.run(
+                    """
+                    SELECT number, lane || '-' || position, environment, kind, coins, remaining,
+                        value_out, price_milliunits, currency, source, transaction_id, campaign_id,
+                        is_open, to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                    FROM coinledger.lots WHERE account = 'u1' ORDER BY number
+                    """)
+                let read = lots.map { stored -> [String?] in
+                    let (lot, rest) = (stored.lot, stored.rest)
+                    var origin: [String?] = ["support", nil, nil]
+                    switch stored.source {
+                    case .purchase(let key): origin = ["purchase", key.transactionID.text, nil]
+                    case .gift(let campaign): origin = ["gift", nil, campaign]
+                    case .support: break
+                    }
+                    return [
+                        "\(lot.number)", "\(stored.grant)", stored.environment.rawValue,
+                        lot.kind.rawValue, "\(lot.coins.amount)", "\(rest.remaining.amount)",
+                        "\(rest.valueOut)", lot.price.map { "\($0.milliunits)" },
+                        lot.price?.currency,
+                    ] + origin + [stored.isOpen ? "t" : "f", lot.expiresAt?.description]
+                }
+                #expect(shown == read)
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ final class ScriptedStore: EventStore {
         var loadFaults: [EventStoreError] = []
         var batchSizes: [Int] = []
         var loadedAccounts: [Set<AccountID>] = []
+        var statesRead: [Set<AccountID>] = []
         var accountReads: [Int] = []
         var turns: [String] = []
         var isHeld = false
@@ -50,6 +51,8 @@ final class ScriptedStore: EventStore {
     var appends: Int { batchSizes.count }
     /// The accounts that each load asked for.
     var loadedAccounts: [Set<AccountID>] { state.withLock { $0.loadedAccounts } }
+    /// The accounts that were asked for while something was appended.
+    var statesRead: [Set<AccountID>] { state.withLock { $0.statesRead } }
     var accountReads: [Int] { state.withLock { $0.accountReads } }
 
     /// What was said of turns.
@@ -64,6 +67,14 @@ final class ScriptedStore: EventStore {
             return state.held
         }
         for continuation in held { continuation.resume() }
+    }
+
+    /// How much is held back.
+    var heldCount: Int { state.withLock { $0.held.count } }
+
+    /// Appends what another process would.
+    func appendUnheld(_ batch: Batch) async throws(EventStoreError) {
+        try await inner.append(batch)
     }
 
     /// Returns when something is held back.
@@ -97,6 +108,15 @@ final class ScriptedStore: EventStore {
         }
         if let fault { throw fault }
         return try await inner.load(request)
+    }
+
+    func states(of ids: [AccountID]) async throws(EventStoreError) -> [AccountID: Account] {
+        let fault: EventStoreError? = state.withLock { state in
+            state.statesRead.append(Set(ids))
+            return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
+        }
+        if let fault { throw fault }
+        return try await inner.states(of: ids)
     }
 
     func append(_ batch: Batch) async throws(EventStoreError) {

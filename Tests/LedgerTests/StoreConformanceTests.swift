@@ -1,4 +1,5 @@
 import CoinLedger
+import EventLoop
 import EventStore
 import LedgerTestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
         try await kind.withStore { (store, _) async throws in
             let loaded = try await store.load(request(0, ["u1"], ["T1"], [token]))
             #expect(store.laneCount == 2)
-            #expect(loaded.head == 0)
+            #expect(loaded.head == .start)
             #expect(loaded.accounts.isEmpty)
             #expect(loaded.facts == Facts())
             #expect(try await store.heads() == [0: 0, 1: 0])
@@ -41,7 +42,7 @@ import Testing
             #expect(try await store.heads() == [0: 3, 1: 0])
             let loaded = try await store.load(
                 request(0, ["u1", "u3", "u9"], ["T1", "T2"], [token, otherToken]))
-            #expect(loaded.head == 3)
+            #expect(loaded.head == LaneHead(position: 3, batch: 0))
             #expect(
                 loaded.accounts == [
                     "u1": Account(
@@ -79,13 +80,23 @@ import Testing
                 price: StatedPrice(milliunits: .min, currency: "¤"))
             let open = OpenLot(lot, remaining: 1, valueOut: .max)
             let account = Account(
-                version: 1, production: .empty,
+                version: 2, production: .empty,
                 sandbox: Purse(openLots: [open], holds: [], refunds: [:]), lotCount: 3)
+            let added = EventCodec.encode(
+                .coinsAdjusted(
+                    CoinsAdjusted(
+                        environment: .sandbox, change: .added(lot), reason: "r",
+                        ticketID: "\"#1")))
+            let opening = StoredEvent(
+                id: EventID(lane: 0, position: 2), account: "u1", version: 2,
+                command: .numbered(1), occurredAt: "0001-01-01T00:00:00.001Z",
+                recordedAt: "0001-01-01T00:00:00.001Z", type: added.type,
+                schemaVersion: added.schemaVersion, payload: added.payload)
             let stored = StoredLot(
                 account: "u1", environment: .sandbox, lot: lot, source: .support(ticketID: "\"#1"),
-                grant: event.id, grantedAt: "0001-01-01T00:00:00.001Z", rest: LotRest(open))
-            var batch = Batch(lane: 0, expectedHead: 0)
-            batch.events = [event]
+                grant: opening.id, grantedAt: opening.recordedAt, rest: LotRest(open))
+            var batch = Batch(lane: 0, expectedHead: .start, number: 0)
+            batch.events = [event, opening]
             batch.accounts = ["u1": account]
             batch.newLots = [stored]
             try await store.append(batch)
@@ -176,6 +187,66 @@ import Testing
                 TestBatch(head: 2 + offset).grant("T2", to: "u3").link(token, to: "u3").batch,
                 by: store, as: .conflict)
         }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `at the head of another batch conflicts, though it be at the same position`(
+        kind: StoreKind
+    ) async throws {
+        try await kind.withStore { (store, _) async throws in
+            try await store.append(
+                TestBatch(after: .start, number: 7).grant("T1", to: "u1").batch)
+            let other = TestBatch(after: LaneHead(position: 2, batch: 8), number: 9)
+            try await expectRefused(
+                other.grant("T2", to: "u3").batch, by: store, as: .conflict)
+            let next = TestBatch(after: LaneHead(position: 2, batch: 7), number: 9)
+            try await store.append(next.grant("T2", to: "u3").batch)
+            let head = try await store.load(LoadRequest(lane: 0)).head
+            #expect(head == LaneHead(position: 4, batch: 9))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `needn't wait for the one it follows`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, loop) async throws in
+            let first = TestBatch(after: .start, number: 7).grant("T1", to: "u1")
+            let second = TestBatch(after: first.batch.head, number: 8).grant("T2", to: "u3")
+            let ends = await appendAtOnce([first.batch, second.batch], to: store, on: loop)
+            #expect(ends == [nil, nil])
+            #expect(try await store.heads()[0] == 4)
+            try await expectSound(store)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `fails with the one it follows`(kind: StoreKind) async throws {
+        try await kind.withStore { (store, loop) async throws in
+            try await store.append(
+                TestBatch(after: .start, number: 6).grant("T1", to: "u1").batch)
+            let start = LaneHead(position: 2, batch: 6)
+            let first = TestBatch(after: start, number: 7).grant("T1", to: "u3")
+            let second = TestBatch(after: first.batch.head, number: 8).grant("T2", to: "a")
+            let ends = await appendAtOnce([first.batch, second.batch], to: store, on: loop)
+            #expect(ends == [.claimed, .conflict])
+            #expect(try await store.heads()[0] == 2)
+            try await expectSound(store)
+        }
+    }
+
+    /// Returns what each of the calls has thrown, none of which waits for another's end.
+    private func appendAtOnce(
+        _ batches: [Batch], to store: any EventStore, on loop: EventLoop
+    ) async -> [EventStoreError?] {
+        let calls = batches.map { batch in
+            Task.immediate(executorPreference: loop) {
+                await storeFailure { () throws(EventStoreError) in
+                    try await store.append(batch)
+                }
+            }
+        }
+        var ends: [EventStoreError?] = []
+        for call in calls { ends.append(await call.value) }
+        return ends
     }
 
     @Test(arguments: StoreKind.allCases)

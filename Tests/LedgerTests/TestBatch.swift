@@ -6,20 +6,30 @@ import LedgerTestSupport
 struct TestBatch {
     private(set) var batch: Batch
     private var accounts: [AccountID: Account] = [:]
+    /// As they were before this batch.
+    private var accountsBefore: [AccountID: Account] = [:]
     private var lots: [LotID: StoredLot] = [:]
 
-    init(lane: Lane = 0, head: Int64) { batch = Batch(lane: lane, expectedHead: head) }
+    /// Where there are only batches made by hand before it, which have no numbers of their own.
+    init(lane: Lane = 0, head: Int64) {
+        self.init(lane: lane, after: LaneHead(position: head, batch: 0))
+    }
+
+    init(lane: Lane = 0, after head: LaneHead, number: Int64 = 0) {
+        batch = Batch(lane: lane, expectedHead: head, number: number)
+    }
 
     /// The batch that may follow this one.
     var next: TestBatch {
         var next = TestBatch(lane: batch.lane, head: head)
         next.accounts = accounts
+        next.accountsBefore = accounts
         next.lots = lots
         return next
     }
 
     /// The position of its last event.
-    var head: Int64 { batch.expectedHead + Int64(batch.events.count) }
+    var head: Int64 { batch.head.position }
 
     var lastEvent: EventID { EventID(lane: batch.lane, position: head) }
 
@@ -124,7 +134,9 @@ struct TestBatch {
         if let index = batch.newLots.firstIndex(where: { $0.id == id }) {
             batch.newLots[index] = lot.with(rest)
         } else {
-            batch.changedLots[id] = rest
+            let before = accountsBefore[id.account]?[lot.environment].openLot(id.number)
+            batch.changedLots[id] = ChangedLot(
+                environment: lot.environment, lot: lot.lot, openedAt: before?.openedAt, rest: rest)
         }
     }
 }

@@ -178,7 +178,8 @@ import Testing
             occurredAt: .noon, recordedAt: .noon, type: "Anything", schemaVersion: 1, payload: [])
         let state = Account(
             version: head + 1, production: .empty, sandbox: .empty, lotCount: 0)
-        var batch = Batch(lane: lane, expectedHead: head)
+        var batch = Batch(
+            lane: lane, expectedHead: LaneHead(position: head, batch: 0), number: 0)
         batch.events = [event]
         batch.accounts = [account: state]
         batch.claims = claims

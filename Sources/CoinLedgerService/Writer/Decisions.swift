@@ -5,7 +5,7 @@ import EventStore
 /// it have changed.
 struct Decisions {
     private let lane: Lane
-    private let expectedHead: Int64
+    let expectedHead: LaneHead
     private var facts = Facts()
     private var answers: [IdempotencyKey: StoredAnswer] = [:]
     private var batchInTheMaking: Batch
@@ -17,25 +17,31 @@ struct Decisions {
     /// In the order of the work.
     private(set) var decisions: [Decision] = []
 
-    init(lane: Lane, expectedHead: Int64) {
+    init(lane: Lane, expectedHead: LaneHead) {
         self.lane = lane
         self.expectedHead = expectedHead
-        batchInTheMaking = Batch(lane: lane, expectedHead: expectedHead)
+        batchInTheMaking = Batch(
+            lane: lane, expectedHead: expectedHead, number: .random(in: .min ... .max))
         lots = TouchedLots()
     }
 
     /// Where the lane's head is once the batch is appended.
-    var head: Int64 { expectedHead + Int64(batchInTheMaking.events.count) }
+    var head: LaneHead { isEmpty ? expectedHead : batchInTheMaking.head }
+
+    /// Whether there is nothing to append.
+    var isEmpty: Bool { batchInTheMaking.events.isEmpty && batchInTheMaking.answers.isEmpty }
 
     /// What is to be appended, or nil if nothing is to be kept.
     var batch: Batch? {
+        guard !isEmpty else { return nil }
         var batch = batchInTheMaking
-        guard !batch.events.isEmpty || !batch.answers.isEmpty else { return nil }
         batch.accounts =
             changed.count == states.count ? states : states.filter { changed.contains($0.key) }
         lots.write(to: &batch, states)
         return batch
     }
+
+    private var lastPosition: Int64 { batchInTheMaking.head.position }
 
     func lacks(_ id: AccountID) -> Bool { states[id] == nil }
 
@@ -86,7 +92,7 @@ struct Decisions {
         do throws(Rejection) {
             var recorded: [RecordedEvent] = []
             for event in try account.decide(command, knowing: facts) {
-                let id = EventID(lane: lane, position: head + 1)
+                let id = EventID(lane: lane, position: lastPosition + 1)
                 lots.note(event, id, of: command, before: account)
                 account.evolve(event, id: id)
                 append(event, id, account.version, command)
@@ -107,7 +113,7 @@ struct Decisions {
         do throws(Rejection) {
             var recorded: [RecordedEvent] = []
             for event in try account.decide(command, knowing: facts) {
-                let id = EventID(lane: lane, position: head + 1 + Int64(recorded.count))
+                let id = EventID(lane: lane, position: lastPosition + 1 + Int64(recorded.count))
                 account.evolve(event, id: id)
                 recorded.append(RecordedEvent(id: id, event: event))
             }

@@ -4,31 +4,38 @@ package import Telemetry
 
 /// The only way to change the accounts of one lane: load, decide, append, commit, answer.
 ///
-/// Group commit: while one batch is being committed the next one collects, and is decided as if the
-/// first had succeeded; a lone command is committed at once. No outcome leaves before the commit has
-/// returned. Another process may write
-/// to the same lane: the fence of `append` finds it out, and the batch is decided again.
+/// Group commit: while one batch is being appended the next one collects, and is decided as if the
+/// first had succeeded. Once there are as many commands in it, it's sent after the first one, so that
+/// the database needn't wait for it; a lone command is appended at once. No outcome leaves before
+/// the commit has returned. Another process may write to the same lane: the fence of `append` finds
+/// it out, and all that stood on the failed batch is decided again.
 ///
 /// Most purchases are new. So a batch whose accounts are known is appended without looking for
 /// claims first, and if one proves to be taken, it's decided again with open eyes.
 package actor LedgerWriter {
-    private let lane: Lane
-    private let store: any EventStore
-    private let limits: WriterLimits
-    private let executor: any TaskExecutor
-    private let pause: @Sendable (_ milliseconds: Int64) async -> Void
-    private let telemetry: WriterTelemetry
-    private let log: Log
+    let lane: Lane
+    let store: any EventStore
+    let limits: WriterLimits
+    let executor: any TaskExecutor
+    let pause: @Sendable (_ milliseconds: Int64) async -> Void
+    let telemetry: WriterTelemetry
+    let log: Log
 
-    private let queue = WorkQueue()
-    private var cache: AccountCache
-    /// The lane's head as this writer knows it; nil where it has to be read.
-    private var head: Int64?
-    /// What comes after the batch that is being committed. Its decisions stand on that batch, and are
-    /// missing if it failed or none is under way.
-    private var next = NextBatch()
+    let queue = WorkQueue()
+    var cache: AccountCache
+    /// The lane's head once all is appended that is under way; nil where it has to be read.
+    var head: LaneHead?
+    /// Oldest first; each stands on those before it.
+    var underWay: [BatchUnderWay] = []
+    /// What comes after these. Its decisions stand on them, and are missing if one failed or none is
+    /// under way.
+    var next = NextBatch()
+    /// Failed, and to be decided anew before anything else.
+    var again: [NextBatch] = []
+    /// Reads states that the next batch needs, while others are under way.
+    var reading: Task<Void, Never>?
     /// For how many batches claims are looked for before appending, since some were taken lately.
-    private var cautiousBatches = 0
+    var cautiousBatches = 0
 
     /// - Parameters:
     ///   - executor: where batches are made; the event loop of the store's connection, so that
@@ -96,105 +103,50 @@ package actor LedgerWriter {
     }
 
     private func takeBatches() async {
-        while var batch = takeBatch() { await commit(&batch) }
+        while true {
+            if !underWay.isEmpty {
+                await finishFirst()
+            } else {
+                await reading?.value
+                guard let batch = takeBatch() else { return }
+                await begin(batch)
+            }
+        }
     }
 
     private func takeBatch() -> NextBatch? {
+        if !again.isEmpty { return again.removeFirst() }
         decideAhead()
-        var batch = NextBatch()
-        swap(&batch, &next)
         guard let (rest, leaving) = queue.takeBatch(upTo: limits.batchCommandsMax) else {
             return nil
         }
+        var batch = NextBatch()
+        swap(&batch, &next)
         batch.work += rest
         telemetry.took(batch.work.count, leaving: leaving, lane: lane)
         return batch
     }
 
-    /// Decides what has come while a batch is being committed, as far as that needs nothing to be
-    /// read.
-    private func decideAhead() {
-        queue.heard()
-        guard var decisions = next.decisions.take() else { return }
-        while next.work.count < limits.batchCommandsMax,
-            let work = queue.takeAhead(if: { canBeDecided($0, after: decisions) })
-        {
-            decide(work, in: &decisions)
-            next.work.append(work)
-        }
-        next.decisions = decisions
-    }
-
-    private func canBeDecided(_ work: QueuedWork, after decisions: Decisions) -> Bool {
-        var needed = NeededFacts()
-        needed.add(work, cached: { decisions.states[$0] ?? cache[$0] })
-        return !needed.mustBeLoaded(withClaims: cautiousBatches > 0)
-    }
-
-    private func decide(_ work: QueuedWork, in decisions: inout Decisions) {
+    func decide(_ work: QueuedWork, in decisions: inout Decisions) {
         if let id = work.account, decisions.lacks(id) {
             decisions.add(id, cache.take(id) ?? .new)
         }
         decisions.decide(work)
     }
 
-    /// Carries out one batch, however many attempts that takes within the limits, and answers it.
-    private func commit(_ batch: inout NextBatch) async {
-        var hasTurn = false
-        await commit(&batch, &hasTurn)
-        guard hasTurn else { return }
+    /// Decides a batch that stands on nothing, and appends it.
+    private func begin(_ batch: NextBatch) async {
+        var batch = batch
         do throws(EventStoreError) {
-            try await store.endTurn(in: lane)
-        } catch {
-            log.warning("turn not ended", ["lane": lane.number, "error": "\(error)"])
-        }
-    }
-
-    private func commit(_ batch: inout NextBatch, _ hasTurn: inout Bool) async {
-        var conflicts = 0
-        var isUnknown = false
-        var unknownAttempts = 0
-        while true {
-            do throws(EventStoreError) {
-                if !hasTurn, conflicts >= limits.conflictsBeforeTurn {
-                    try await store.takeTurn(in: lane)
-                    hasTurn = true
-                }
-                let decided = try await append(try await decide(&batch))
-                cautiousBatches = max(0, cautiousBatches - 1)
-                for (work, decision) in zip(batch.work, decided) { work.finish(decision) }
-                return
-            } catch {
-                // Taken claims say nothing of what else is known.
-                if error != .claimed { forget() }
-                switch error {
-                case .claimed:
-                    conflicts += 1
-                    cautiousBatches = limits.cautiousBatches
-                    if conflicts <= limits.conflictsMax { continue }
-                case .conflict:
-                    conflicts += 1
-                    telemetry.conflicts.increment()
-                    if conflicts <= limits.conflictsMax { continue }
-                case .resultUnknown:
-                    // The batch may have been committed. Deciding it again tells: its claims then
-                    // bear the commands' own ids.
-                    isUnknown = true
-                    telemetry.unknownResults.increment()
-                    log.warning(
-                        "commit result unknown", ["lane": lane.number, "error": "\(error)"])
-                case .unavailable, .corrupt: break
-                }
-                // From then on every failure is one more vain attempt to learn the result.
-                if isUnknown { unknownAttempts += 1 }
-                if isUnknown, unknownAttempts <= limits.unknownResultAttemptsMax {
-                    await pause(limits.unknownResultPauseMilliseconds)
-                    continue
-                }
-                log.error("batch refused", ["lane": lane.number, "error": "\(error)"])
-                for work in batch.work { work.fail(.unavailable) }
-                return
+            if !batch.attempts.hasTurn, batch.attempts.conflicts >= limits.conflictsBeforeTurn {
+                try await store.takeTurn(in: lane)
+                batch.attempts.hasTurn = true
             }
+            let decisions = try await decide(&batch)
+            append(decisions, for: batch)
+        } catch {
+            if error != .claimed { forget() }
+            await tryAgain(batch, after: error)
         }
     }
 
@@ -215,7 +167,7 @@ package actor LedgerWriter {
             loaded = try await load(&needed, for: undecided)
         }
         var decisions =
-            decided.take() ?? Decisions(lane: lane, expectedHead: loaded?.head ?? head ?? 0)
+            decided.take() ?? Decisions(lane: lane, expectedHead: loaded?.head ?? head ?? .start)
         if let loaded {
             decisions.add(loaded.facts, loaded.answers)
             for (id, account) in loaded.accounts {
@@ -247,44 +199,80 @@ package actor LedgerWriter {
             cautiousBatches = limits.cautiousBatches
         }
         var isEnough = true
-        for command in work.compactMap(\.command)
-        where found.accounts[command.account]?.isUncertain(at: command.time) == true {
+        for command in work.compactMap(\.command) {
+            guard let account = found.accounts[command.account],
+                NeededFacts.needsLots(command, account)
+            else { continue }
             needed.addLots(of: command.account)
             isEnough = false
         }
-        // Once more at most: with their lots no accounts are uncertain.
+        // Once more at most: then all of their lots are there.
         return isEnough ? found : try await load(&needed, for: work)
     }
 
     /// Appends what was decided, and takes it for done meanwhile.
-    private func append(
-        _ decisions: consuming Decisions
-    ) async throws(EventStoreError) -> [Decision] {
+    func append(_ decisions: consuming Decisions, for batch: NextBatch) {
         let decided = decisions.decisions
-        let expectedHead = head
-        let accounts = Array(decisions.states.keys)
+        let expectedHead = decisions.expectedHead
+        let accounts = Set(decisions.states.keys)
         head = decisions.head
-        var batch = decisions.batch
+        let outgoing = Outgoing(decisions.batch)
         for (account, state) in decisions.states { cache.put(account, state) }
         // From here on nobody else may hold a state, since it would have to be copied to be changed.
         _ = consume decisions
-        guard let batch = batch.take() else { return decided }
-        if next.work.isEmpty { next.decisions = Decisions(lane: lane, expectedHead: head ?? 0) }
+        // Not on this actor, or it wouldn't begin at once.
+        let end = Task.immediate(executorPreference: executor) { @concurrent [store, telemetry] in
+            await LedgerWriter.append(outgoing, to: store, telemetry)
+        }
+        underWay.append(
+            BatchUnderWay(
+                batch: batch, decisions: decided, expectedHead: expectedHead, accounts: accounts,
+                end: end))
+        guard again.isEmpty, next.work.isEmpty else { return }
+        next.decisions = head.map { Decisions(lane: lane, expectedHead: $0) }
         if queue.announce() { Task(executorPreference: executor) { await self.decideAhead() } }
+    }
+
+    /// Returns why that failed, nil if it's durable or there was nothing to append.
+    private static func append(
+        _ outgoing: Outgoing, to store: any EventStore, _ telemetry: WriterTelemetry
+    ) async -> EventStoreError? {
+        guard let batch = outgoing.take() else { return nil }
         let timing = telemetry.begin()
         do throws(EventStoreError) {
             try await store.append(consume batch)
         } catch {
-            head = expectedHead
-            for account in accounts { _ = cache.take(account) }
-            next.decisions = nil
-            throw error
+            return error
         }
         telemetry.committed(since: timing)
-        return decided
+        return nil
     }
 
-    private func forget() {
+    /// Waits for the end of the oldest batch, and answers it.
+    private func finishFirst() async {
+        guard let first = underWay.first else { return }
+        guard await first.end.value == nil else { return await recover() }
+        underWay.removeFirst()
+        await finish(first)
+        sendAhead()
+    }
+
+    func finish(_ done: BatchUnderWay) async {
+        cautiousBatches = max(0, cautiousBatches - 1)
+        for (work, decision) in zip(done.batch.work, done.decisions) { work.finish(decision) }
+        await endTurn(of: done.batch)
+    }
+
+    func endTurn(of batch: NextBatch) async {
+        guard batch.attempts.hasTurn else { return }
+        do throws(EventStoreError) {
+            try await store.endTurn(in: lane)
+        } catch {
+            log.warning("turn not ended", ["lane": lane.number, "error": "\(error)"])
+        }
+    }
+
+    func forget() {
         cache.removeAll()
         head = nil
     }

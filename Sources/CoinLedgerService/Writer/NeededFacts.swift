@@ -59,9 +59,8 @@ struct NeededFacts {
         let id = command.account
         if let known {
             if NeededFacts.needsLots(command, known) { addLots(of: id) }
-        } else if command.action.needsLots {
-            addLots(of: id)
         } else if !accounts.contains(id) {
+            // Nearly always that's enough; if not, it's read again.
             accountsWithoutLots.insert(id)
         }
     }

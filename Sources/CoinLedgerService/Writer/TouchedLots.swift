@@ -1,5 +1,5 @@
-package import CoinLedger
-package import EventStore
+import CoinLedger
+import EventStore
 
 /// The lots that a batch opens, draws from and gives back to.
 struct TouchedLots {
@@ -14,6 +14,8 @@ struct TouchedLots {
     private struct Older {
         let environment: Environment
         let lot: Lot
+        /// Before the batch.
+        let openedAt: Int64?
     }
 
     private var opened: [LotID: Opened] = [:]
@@ -27,19 +29,21 @@ struct TouchedLots {
                 environment: environment, lot: lot, source: source, grant: id,
                 grantedAt: command.time)
         }
-        func touch(_ lot: Lot, _ environment: Environment) {
+        func touch(_ lot: Lot, _ environment: Environment, _ open: OpenLot?) {
             let id = LotID(account: command.account, number: lot.number)
-            guard opened[id] == nil else { return }
-            older[id] = Older(environment: environment, lot: lot)
+            guard opened[id] == nil, older[id] == nil else { return }
+            older[id] = Older(environment: environment, lot: lot, openedAt: open?.openedAt)
         }
         func touch(_ slices: [Slice], _ environment: Environment) {
             for slice in slices {
-                guard let lot = account[environment].openLot(slice.lot)?.lot else { continue }
-                touch(lot, environment)
+                guard let open = account[environment].openLot(slice.lot) else { continue }
+                touch(open.lot, environment, open)
             }
         }
         func touch(_ slices: [ReturnedSlice], _ environment: Environment) {
-            for slice in slices { touch(slice.lot, environment) }
+            for slice in slices {
+                touch(slice.lot, environment, account[environment].openLot(slice.lot))
+            }
         }
         switch event {
         case .coinsGranted(let event):
@@ -75,16 +79,9 @@ struct TouchedLots {
                 rest: rest(id, opened.environment, opened.lot))
         }
         for (id, older) in older {
-            batch.changedLots[id] = rest(id, older.environment, older.lot)
-        }
-    }
-}
-
-extension StoredLot.Source {
-    package init(_ source: CoinsGranted.Source) {
-        switch source {
-        case .purchase(let key): self = .purchase(key)
-        case .gift(_, let campaignID): self = .gift(campaignID: campaignID)
+            batch.changedLots[id] = ChangedLot(
+                environment: older.environment, lot: older.lot, openedAt: older.openedAt,
+                rest: rest(id, older.environment, older.lot))
         }
     }
 }

@@ -160,6 +160,11 @@ final class WorkQueue: Sendable {
         }
     }
 
+    /// Up to `count` pieces that come next, which stay.
+    func first(_ count: Int) -> ArraySlice<QueuedWork> {
+        state.withLock { $0.work[$0.first...].prefix(count) }
+    }
+
     /// What comes next, for a batch that has been taken ahead in part, and how much waits after it;
     /// nil if there is nothing for that batch, and the task is to end.
     func takeBatch(upTo limit: Int) -> (rest: [QueuedWork], leaving: Int)? {

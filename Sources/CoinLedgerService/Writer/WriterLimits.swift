@@ -2,6 +2,8 @@
 package struct WriterLimits: Sendable {
     /// Commands in one batch. More bring little speed and multiply latency.
     package var batchCommandsMax = 256
+    /// Batches that are being appended at one time; one waits for the other in the database.
+    package var batchesUnderWayMax = 2
     /// Commands that wait for their batch; beyond it a command is refused at once.
     package var queuedCommandsMax = 8192
     /// Account states kept between batches; one with many open lots counts for several.

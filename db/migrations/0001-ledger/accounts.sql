@@ -1,7 +1,7 @@
 -- Each account after its last event, written by `append_events`, the same as the fold of its events:
 -- what a balance shows, of which the coins are the sums of open lots, some perhaps expired since.
--- `details` is JSON of holds and refunds, null where there are none.
--- No index but the key, so that every update stays on its page.
+-- `open_lots` are the newest of these, in the bytes that the function of that name reads; all others
+-- are in `older_lots`. `details` is JSON of holds and refunds, null where there are none.
 CREATE TABLE coinledger.accounts (
     account text COLLATE "C" NOT NULL,
     lane bigint NOT NULL,
@@ -13,6 +13,13 @@ CREATE TABLE coinledger.accounts (
     lot_count coinledger.natural_number NOT NULL,
     next_expiry timestamptz,
     sandbox_next_expiry timestamptz,
+    open_lots bytea,
     details bytea,
     CONSTRAINT accounts_are_distinct PRIMARY KEY (account, lane)
 ) WITH (fillfactor = 75);
+
+-- Holds who has coins that can still expire and nobody else, so that looking for expired ones costs
+-- what they are. An update stays on its page unless the earliest expiry changes.
+CREATE INDEX accounts_expiring
+ON coinledger.accounts (lane, least(next_expiry, sandbox_next_expiry))
+WHERE next_expiry IS NOT NULL OR sandbox_next_expiry IS NOT NULL;

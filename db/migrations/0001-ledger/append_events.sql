@@ -3,8 +3,9 @@
 -- would be empty may be NULL, which costs least.
 --
 -- The first thing it does is to move the lane's head from where the caller believes it to be; that
--- row is fence, lock and counter in one. Raises CL001 if the head is elsewhere: read and decide
--- again. Something claimed meanwhile violates its primary key (23505) or, if a remembered refund was
+-- row is fence, lock and counter in one. Raises CL001 if the head is elsewhere, or another batch than
+-- the caller's has put it there: read and decide again. So a batch may be sent before it's known
+-- whether the one that it follows was appended. Something claimed meanwhile violates its primary key (23505) or, if a remembered refund was
 -- to be taken over, raises CL005: the same applies. Claims, tokens, spends, orders and keys must
 -- come sorted, so that two lanes take them in one order.
 --
@@ -15,6 +16,9 @@
 CREATE FUNCTION coinledger.append_events(
     p_lane bigint,
     p_expected_head bigint,
+    -- The batch that must have put it there, and this one.
+    p_expected_batch bigint,
+    p_batch bigint,
     -- In order.
     p_events coinledger.new_event[],
     p_accounts coinledger.changed_account[],
@@ -28,7 +32,9 @@ CREATE FUNCTION coinledger.append_events(
     -- Orders of the store that were looked up.
     p_order_ids text[],
     p_order_positions bigint[],
-    p_lots coinledger.new_lot[],
+    -- Lots that leave their account's row, or never were there.
+    p_older_lots coinledger.older_lot[],
+    -- What is left of such lots of earlier batches.
     p_changed_lots coinledger.changed_lot[],
     -- To requests with an idempotency key.
     p_answers coinledger.new_answer[]
@@ -50,8 +56,9 @@ BEGIN
     END IF;
 
     UPDATE coinledger.lanes
-    SET position = position + coalesce(cardinality(p_events), 0)
-    WHERE lane = p_lane AND position = p_expected_head;
+    SET position = position + coalesce(cardinality(p_events), 0),
+        batch = p_batch
+    WHERE lane = p_lane AND position = p_expected_head AND batch = p_expected_batch;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = 'CL001',
@@ -137,6 +144,7 @@ BEGIN
             lot_count = changed_account.lot_count,
             next_expiry = changed_account.next_expiry,
             sandbox_next_expiry = changed_account.sandbox_next_expiry,
+            open_lots = changed_account.open_lots,
             details = changed_account.details
         FROM (
             -- The key comes with the rows, and OFFSET keeps it there: as a constant the lane would
@@ -154,10 +162,10 @@ BEGIN
         IF changed < cardinality(p_accounts) THEN
             INSERT INTO coinledger.accounts (
                 account, lane, version, paid, free, sandbox_paid, sandbox_free, lot_count,
-                next_expiry, sandbox_next_expiry, details
+                next_expiry, sandbox_next_expiry, open_lots, details
             )
             SELECT account, p_lane, version, paid, free, sandbox_paid, sandbox_free, lot_count,
-                next_expiry, sandbox_next_expiry, details
+                next_expiry, sandbox_next_expiry, open_lots, details
             FROM unnest(p_accounts)
             WHERE from_version = 0;
             GET DIAGNOSTICS written = ROW_COUNT;
@@ -170,20 +178,18 @@ BEGIN
         END IF;
     END IF;
 
-    IF p_lots IS NOT NULL THEN
-        INSERT INTO coinledger.lots (
-            account, number, lane, position, environment, kind, coins, remaining, granted_at,
-            expires_at, price_milliunits, currency, value_out, source, store, transaction_id,
-            campaign_id, ticket_id, is_open
+    IF p_older_lots IS NOT NULL THEN
+        INSERT INTO coinledger.older_lots (
+            account, number, lane, position, environment, kind, coins, remaining, expires_at,
+            price_milliunits, currency, value_out, is_open
         )
-        SELECT account, number, p_lane, position, environment, kind, coins, remaining, granted_at,
-            expires_at, price_milliunits, currency, value_out, source, store, transaction_id,
-            campaign_id, ticket_id, remaining > 0
-        FROM unnest(p_lots);
+        SELECT account, number, p_lane, position, environment, kind, coins, remaining, expires_at,
+            price_milliunits, currency, value_out, remaining > 0
+        FROM unnest(p_older_lots);
     END IF;
 
     IF p_changed_lots IS NOT NULL THEN
-        UPDATE coinledger.lots
+        UPDATE coinledger.older_lots
         SET remaining = changed_lot.remaining,
             value_out = changed_lot.value_out,
             is_open = changed_lot.remaining > 0
@@ -192,15 +198,15 @@ BEGIN
             FROM unnest(p_changed_lots)
             OFFSET 0
         ) AS changed_lot
-        WHERE lots.account = changed_lot.account
-            AND lots.is_open = changed_lot.was_open
-            AND lots.number = changed_lot.number
-            AND lots.lane = changed_lot.lane;
+        WHERE older_lots.account = changed_lot.account
+            AND older_lots.is_open = changed_lot.was_open
+            AND older_lots.number = changed_lot.number
+            AND older_lots.lane = changed_lot.lane;
         GET DIAGNOSTICS changed = ROW_COUNT;
 
         IF changed < cardinality(p_changed_lots) THEN
             -- What is given back to may be closed. Here are those, too, that have just been closed.
-            UPDATE coinledger.lots
+            UPDATE coinledger.older_lots
             SET remaining = changed_lot.remaining,
                 value_out = changed_lot.value_out,
                 is_open = changed_lot.remaining > 0
@@ -209,10 +215,10 @@ BEGIN
                 FROM unnest(p_changed_lots)
                 OFFSET 0
             ) AS changed_lot
-            WHERE lots.account = changed_lot.account
-                AND lots.is_open = changed_lot.was_open
-                AND lots.number = changed_lot.number
-                AND lots.lane = changed_lot.lane;
+            WHERE older_lots.account = changed_lot.account
+                AND older_lots.is_open = changed_lot.was_open
+                AND older_lots.number = changed_lot.number
+                AND older_lots.lane = changed_lot.lane;
 
             SELECT count(*)
             INTO changed
@@ -221,7 +227,7 @@ BEGIN
                 FROM unnest(p_changed_lots)
                 OFFSET 0
             ) AS changed_lot
-            JOIN coinledger.lots USING (account, is_open, number, lane);
+            JOIN coinledger.older_lots USING (account, is_open, number, lane);
             IF changed <> cardinality(p_changed_lots) THEN
                 RAISE EXCEPTION USING
                     ERRCODE = 'CL002',

@@ -10,5 +10,6 @@ CREATE TYPE coinledger.changed_account AS (
     lot_count bigint,
     next_expiry timestamptz,
     sandbox_next_expiry timestamptz,
+    open_lots bytea,
     details bytea
 );

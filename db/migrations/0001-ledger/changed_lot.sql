@@ -1,4 +1,4 @@
--- What `append_events` leaves of an older lot.
+-- What `append_events` leaves of a lot that has left its account's row before.
 CREATE TYPE coinledger.changed_lot AS (
     account text COLLATE "C",
     number bigint,

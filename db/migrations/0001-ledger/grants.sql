@@ -21,3 +21,7 @@ GRANT EXECUTE ON FUNCTION
     coinledger.retry_unclaimed_notifications,
     coinledger.forget_notifications
 TO coinledger_writer;
+
+-- For the view of lots.
+GRANT EXECUTE ON FUNCTION coinledger.open_lots, coinledger.number_at
+TO coinledger_writer, coinledger_reader;
