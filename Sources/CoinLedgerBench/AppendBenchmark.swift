@@ -12,9 +12,9 @@ import Telemetry
 struct AppendBenchmark {
     private let bench: Workbench
 
-    /// Commands under way at one time in each lane: twice what a batch takes, so that the next
-    /// batch is there when one is committed.
-    private static let commandsInFlight = 512
+    /// Commands under way at one time in each lane: four times what a batch takes, so that others are
+    /// there while two batches are under way.
+    private static let commandsInFlight = 1024
     static let accountCount: Int64 = 100_000
 
     enum Distribution: String, Sendable { case uniform, hot }

@@ -215,9 +215,9 @@ package struct Batch: Sendable {
     package var reversals: [EventID: EventID] = [:]
     /// Orders that were looked up, and the event that says what they hold.
     package var orders: [OrderID: EventID] = [:]
-    /// Lots that the batch opens, as they are after it.
+    /// Lots that the batch opens, as they are then.
     package var newLots: [StoredLot] = []
-    /// Older lots that the batch drew from or gave back to.
+    /// Lots that the batch drew from or gave back to, its own among them.
     package var changedLots: [LotID: ChangedLot] = [:]
     package var answers: [IdempotencyKey: StoredAnswer] = [:]
 

@@ -58,11 +58,11 @@ package struct LotRest: Hashable, Sendable {
     }
 }
 
-/// An older lot that a batch drew from or gave back to.
+/// A lot that a batch drew from or gave back to.
 package struct ChangedLot: Hashable, Sendable {
     package let environment: Environment
     package let lot: Lot
-    /// As it was before the batch: see `OpenLot`.
+    /// As it was before that: see `OpenLot`.
     package let openedAt: Int64?
     /// As it is after the batch.
     package let rest: LotRest

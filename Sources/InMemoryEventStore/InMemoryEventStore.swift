@@ -52,12 +52,11 @@ package actor InMemoryEventStore: EventStore {
         guard batch.expectedHead == head(of: batch.lane) else { throw .conflict }
         guard isUnclaimed(batch) else { throw .claimed }
         let remembered = try rememberedRefunds(batch)
-        let drawnFrom = try drawnFrom(batch)
+        let lots = try lots(after: batch)
         ends[batch.lane] = batch.head
         if !batch.events.isEmpty { log[batch.lane, default: []] += batch.events }
         accounts.merge(batch.accounts) { $1 }
-        for lot in batch.newLots { lots[lot.id] = lot }
-        lots.merge(drawnFrom) { $1 }
+        self.lots.merge(lots) { $1 }
         claims.remembered.merge(remembered) { $1 }
         for (key, claim) in batch.claims {
             claims.remembered[key] = nil
@@ -92,13 +91,15 @@ package actor InMemoryEventStore: EventStore {
         return remembered
     }
 
-    private func drawnFrom(_ batch: Batch) throws(EventStoreError) -> [LotID: StoredLot] {
+    /// Those that the batch opens or changes.
+    private func lots(after batch: Batch) throws(EventStoreError) -> [LotID: StoredLot] {
         var changed: [LotID: StoredLot] = [:]
-        for (id, changedLot) in batch.changedLots {
-            guard let lot = lots[id] else {
+        for lot in batch.newLots { changed[lot.id] = lot }
+        for (id, lot) in batch.changedLots {
+            guard let known = changed[id] ?? lots[id] else {
                 throw .corrupt("lot \(id.number) of \(id.account) isn't there")
             }
-            changed[id] = lot.with(changedLot.rest)
+            changed[id] = known.with(lot.rest)
         }
         return changed
     }

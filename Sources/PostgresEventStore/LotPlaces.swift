@@ -30,17 +30,12 @@ struct LotPlaces {
     init(_ batch: Batch) {
         var opened: [AccountID: Int64] = [:]
         for lot in batch.newLots { opened[lot.account, default: 0] += 1 }
-        for lot in batch.newLots where !isOpenAsEver(lot.id, lot.environment, lot.lot, batch) {
-            leaving.append(
-                Leaving(
-                    account: lot.account, environment: lot.environment, lot: lot.lot,
-                    position: lot.grant.position, rest: lot.rest))
-        }
         for (id, lot) in batch.changedLots {
             let account = batch.accounts[id.account]
             let before = (account?.lotCount ?? 0) - opened[id.account, default: 0]
             if let position = lot.openedAt, id.number > before - LotPlaces.newestMax {
-                if isOpenAsEver(id, lot.environment, lot.lot, batch) { continue }
+                // It stays in the row, or gives way as others do.
+                if account?[lot.environment].openLot(lot.lot)?.openedAt != nil { continue }
                 leaving.append(
                     Leaving(
                         account: id.account, environment: lot.environment, lot: lot.lot,
@@ -55,14 +50,6 @@ struct LotPlaces {
             }
             giveWay(id, account, openedCount: count)
         }
-    }
-
-    /// Whether a lot has never been used up. Such a lot is in its account's row, or is among those
-    /// that give way.
-    private func isOpenAsEver(
-        _ id: LotID, _ environment: Environment, _ lot: Lot, _ batch: Batch
-    ) -> Bool {
-        batch.accounts[id.account]?[environment].openLot(lot)?.openedAt != nil
     }
 
     /// Open lots that are among the newest no more.

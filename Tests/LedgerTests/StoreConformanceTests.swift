@@ -78,7 +78,7 @@ import Testing
                 number: 3, kind: .free, coins: 9_007_199_254_740_991,
                 expiresAt: "9999-12-31T23:59:59.999Z",
                 price: StatedPrice(milliunits: .min, currency: "¤"))
-            let open = OpenLot(lot, remaining: 1, valueOut: .max)
+            let open = OpenLot(lot, openedAt: 2, remaining: 1, valueOut: .max)
             let account = Account(
                 version: 2, production: .empty,
                 sandbox: Purse(openLots: [open], holds: [], refunds: [:]), lotCount: 3)

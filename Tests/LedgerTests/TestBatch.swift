@@ -131,12 +131,20 @@ struct TestBatch {
         }
         let rest = LotRest(remaining: remaining, valueOut: lot.rest.valueOut + valueOut)
         lots[id] = lot.with(rest)
-        if let index = batch.newLots.firstIndex(where: { $0.id == id }) {
-            batch.newLots[index] = lot.with(rest)
-        } else {
-            let before = accountsBefore[id.account]?[lot.environment].openLot(id.number)
-            batch.changedLots[id] = ChangedLot(
-                environment: lot.environment, lot: lot.lot, openedAt: before?.openedAt, rest: rest)
+        guard batch.changedLots[id] == nil else {
+            batch.changedLots[id] = batch.changedLots[id]?.with(rest)
+            return
         }
+        let before = accountsBefore[id.account]?[lot.environment].openLot(id.number)
+        let isNew = batch.newLots.contains { $0.id == id }
+        batch.changedLots[id] = ChangedLot(
+            environment: lot.environment, lot: lot.lot,
+            openedAt: isNew ? lot.grant.position : before?.openedAt, rest: rest)
+    }
+}
+
+extension ChangedLot {
+    fileprivate func with(_ rest: LotRest) -> ChangedLot {
+        ChangedLot(environment: environment, lot: lot, openedAt: openedAt, rest: rest)
     }
 }

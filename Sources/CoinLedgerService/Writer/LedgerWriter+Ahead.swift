@@ -20,9 +20,8 @@ extension LedgerWriter {
     }
 
     private func canBeDecided(_ work: QueuedWork, after decisions: Decisions) -> Bool {
-        var needed = NeededFacts()
-        needed.add(work, cached: { decisions.states[$0] ?? cache[$0] })
-        return !needed.mustBeLoaded(withClaims: cautiousBatches > 0)
+        let known = work.account.flatMap { decisions.states[$0] ?? cache[$0] }
+        return NeededFacts.isEnough(known, for: work, withClaims: cautiousBatches > 0)
     }
 
     /// Has the states read of accounts that come next and that nobody here knows, so that nothing

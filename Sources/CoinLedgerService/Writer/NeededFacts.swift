@@ -70,6 +70,22 @@ struct NeededFacts {
         known.isPartial && (command.action.needsLots || known.isUncertain(at: command.time))
     }
 
+    /// Whether `work` can be decided from what is known of its account: the same as asking
+    /// `mustBeLoaded` for it alone, but cheap.
+    static func isEnough(_ known: Account?, for work: QueuedWork, withClaims: Bool) -> Bool {
+        if withClaims, case .keyed = work { return false }
+        guard let command = work.command else { return true }
+        guard let known, !needsLots(command, known) else { return false }
+        switch command.action {
+        case .grantPurchase(let grant):
+            return !withClaims && grant.purchase.appAccountToken == nil
+        case .linkAppAccountToken, .reverseSpend, .rememberRefund, .recordOrder: return false
+        case .give, .spend, .adjust, .hold, .captureHold, .releaseHold, .expireCoins, .refund,
+            .recordConsent:
+            return true
+        }
+    }
+
     func loadRequest(in lane: Lane) -> LoadRequest {
         var request = LoadRequest(lane: lane)
         request.accounts = Array(accounts)

@@ -3,36 +3,29 @@ import EventStore
 
 /// The lots that a batch opens, draws from and gives back to.
 struct TouchedLots {
-    private struct Opened {
+    private struct Touched {
         let environment: Environment
         let lot: Lot
-        let source: StoredLot.Source
-        let grant: EventID
-        let grantedAt: Timestamp
-    }
-
-    private struct Older {
-        let environment: Environment
-        let lot: Lot
-        /// Before the batch.
+        /// When it was first touched.
         let openedAt: Int64?
     }
 
-    private var opened: [LotID: Opened] = [:]
-    private var older: [LotID: Older] = [:]
+    private var opened: [StoredLot] = []
+    private var touched: [LotID: Touched] = [:]
 
     /// - Parameter account: its state before `event`, in which what is drawn from is still open.
     mutating func note(_ event: Event, _ id: EventID, of command: Command, before account: Account)
     {
         func open(_ lot: Lot, _ environment: Environment, _ source: StoredLot.Source) {
-            opened[LotID(account: command.account, number: lot.number)] = Opened(
-                environment: environment, lot: lot, source: source, grant: id,
-                grantedAt: command.time)
+            opened.append(
+                StoredLot(
+                    account: command.account, environment: environment, lot: lot, source: source,
+                    grant: id, grantedAt: command.time, rest: LotRest(OpenLot(lot))))
         }
         func touch(_ lot: Lot, _ environment: Environment, _ open: OpenLot?) {
             let id = LotID(account: command.account, number: lot.number)
-            guard opened[id] == nil, older[id] == nil else { return }
-            older[id] = Older(environment: environment, lot: lot, openedAt: open?.openedAt)
+            guard touched[id] == nil else { return }
+            touched[id] = Touched(environment: environment, lot: lot, openedAt: open?.openedAt)
         }
         func touch(_ slices: [Slice], _ environment: Environment) {
             for slice in slices {
@@ -68,20 +61,12 @@ struct TouchedLots {
 
     /// - Parameter states: the accounts after the batch.
     func write(to batch: inout Batch, _ states: [AccountID: Account]) {
-        func rest(_ id: LotID, _ environment: Environment, _ lot: Lot) -> LotRest {
-            let open = states[id.account]?[environment].openLot(lot)
-            return LotRest(open ?? .closed(lot))
-        }
-        batch.newLots = opened.map { id, opened in
-            StoredLot(
-                account: id.account, environment: opened.environment, lot: opened.lot,
-                source: opened.source, grant: opened.grant, grantedAt: opened.grantedAt,
-                rest: rest(id, opened.environment, opened.lot))
-        }
-        for (id, older) in older {
+        batch.newLots = opened
+        for (id, touched) in touched {
+            let open = states[id.account]?[touched.environment].openLot(touched.lot)
             batch.changedLots[id] = ChangedLot(
-                environment: older.environment, lot: older.lot, openedAt: older.openedAt,
-                rest: rest(id, older.environment, older.lot))
+                environment: touched.environment, lot: touched.lot, openedAt: touched.openedAt,
+                rest: LotRest(open ?? .closed(touched.lot)))
         }
     }
 }
