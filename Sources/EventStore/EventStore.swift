@@ -14,9 +14,11 @@ package protocol EventStore: Sendable {
     /// `append` then finds out, but never older.
     func load(_ request: LoadRequest) async throws(EventStoreError) -> Loaded
 
-    /// Account states as they were at some moment since the call, perhaps without all of their open
-    /// lots. Doesn't wait for appends that are under way.
-    func states(of ids: [AccountID]) async throws(EventStoreError) -> [AccountID: Account]
+    /// Account states as they were at some moment since the call, with all of their open lots or with
+    /// those at hand. Doesn't wait for appends that are under way.
+    func states(
+        of ids: [AccountID], withLots: Bool
+    ) async throws(EventStoreError) -> [AccountID: Account]
 
     /// Appends the whole batch in one durable transaction, or nothing of it. Batches of one lane
     /// are appended in the order of the calls, and the next one needn't wait for this one's end: if

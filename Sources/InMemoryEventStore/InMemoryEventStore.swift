@@ -31,14 +31,14 @@ package actor InMemoryEventStore: EventStore {
         for spend in request.spends { facts.reversals[spend] = reversals[spend] }
         for order in request.orders { facts.orders[order] = orders[order] }
         for lot in request.lots { facts.lots[lot] = lots[lot]?.lot }
-        let accounts = states(of: request.accounts + request.accountsWithoutLots)
+        let accounts = states(of: request.accounts + request.accountsWithoutLots, withLots: true)
         var answers: [IdempotencyKey: StoredAnswer] = [:]
         for key in request.keys { answers[key] = self.answers[key] }
         return Loaded(
             head: head(of: request.lane), accounts: accounts, facts: facts, answers: answers)
     }
 
-    package func states(of ids: [AccountID]) -> [AccountID: Account] {
+    package func states(of ids: [AccountID], withLots: Bool) -> [AccountID: Account] {
         var states: [AccountID: Account] = [:]
         for id in ids { states[id] = accounts[id] }
         return states

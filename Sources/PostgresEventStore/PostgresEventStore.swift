@@ -99,9 +99,9 @@ package struct PostgresEventStore: EventStore {
     }
 
     package func states(
-        of ids: [AccountID]
+        of ids: [AccountID], withLots: Bool
     ) async throws(EventStoreError) -> [AccountID: Account] {
-        let reads = StateReads(withoutLots: ids)
+        let reads = withLots ? StateReads(ids, withoutLots: []) : StateReads([], withoutLots: ids)
         return try await reading { () throws(PostgresError) -> [AccountID: Account] in
             try reads.states(try await readers.read(reads.queries))
         }

@@ -8,7 +8,7 @@ struct StateReads {
     private let withLots: [AccountID]
     private let withoutLots: [AccountID]
 
-    init(_ withLots: [AccountID] = [], withoutLots: [AccountID]) {
+    init(_ withLots: [AccountID], withoutLots: [AccountID]) {
         self.withLots = withLots
         self.withoutLots = withoutLots
     }

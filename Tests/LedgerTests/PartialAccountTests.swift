@@ -48,6 +48,49 @@ import Testing
         }
     }
 
+    /// Older lots aren't in the account's row: only a look at them tells that there is enough.
+    @Test func `is read with them while another batch is being appended`() async throws {
+        try await withPostgres { (database, loop) async throws in
+            try await withPostgresStore(of: database, on: loop) { (postgres) async throws in
+                let first = Ledger(postgres, loop)
+                for _ in 0..<12 { _ = try await first.submit(gift(10)) }
+                _ = try await first.submit(.grant("T1", to: "u3", command: 1))
+                let store = ScriptedStore(postgres)
+                let writer = LedgerWriter(0, store, loop)
+                _ = try await writer.submit(.grant("T2", to: "u3", command: 2))
+                let loads = store.loadedAccounts.count
+                store.hold()
+                async let held = writer.submit(.grant("T3", to: "u3", command: 3))
+                await store.waitUntilHeld()
+                // Nobody knows u1 here, and half of what it takes is in older lots.
+                async let spent = writer.submit(.spend(100, of: "u1", command: 4))
+                while store.statesRead.count < 2 { await loop.sleep(milliseconds: 1) }
+                store.release()
+                #expect(try await held.isDone)
+                #expect(try await spent.balance.production.free == 20)
+                #expect(store.statesRead == [["u1"], ["u1"]])
+                #expect(store.loadedAccounts.count == loads)
+                // Coins come in without those lots; then they are read to take some out.
+                for _ in 0..<9 { _ = try await writer.submit(gift(1)) }
+                let cold = ScriptedStore(postgres)
+                let other = LedgerWriter(0, cold, loop)
+                _ = try await other.submit(gift(1))
+                #expect(cold.loadedAccounts == [["u1"]])
+                cold.hold()
+                async let second = other.submit(.grant("T4", to: "u3", command: 5))
+                await cold.waitUntilHeld()
+                async let all = other.submit(.spend(30, of: "u1", command: 6))
+                while cold.statesRead.isEmpty { await loop.sleep(milliseconds: 1) }
+                cold.release()
+                #expect(try await second.isDone)
+                #expect(try await all.balance.production.total == 0)
+                #expect(cold.statesRead == [["u1"]])
+                #expect(cold.loadedAccounts == [["u1"], ["u3"]])
+                try await expectSound(postgres)
+            }
+        }
+    }
+
     @Test func `is read with them where a batch puts in and takes out`() async throws {
         try await withLedgers { (store, ledger) async throws in
             _ = try await ledger().submit(.grant("T1", to: "u1", command: 1))

@@ -110,13 +110,15 @@ final class ScriptedStore: EventStore {
         return try await inner.load(request)
     }
 
-    func states(of ids: [AccountID]) async throws(EventStoreError) -> [AccountID: Account] {
+    func states(
+        of ids: [AccountID], withLots: Bool
+    ) async throws(EventStoreError) -> [AccountID: Account] {
         let fault: EventStoreError? = state.withLock { state in
             state.statesRead.append(Set(ids))
             return state.loadFaults.isEmpty ? nil : state.loadFaults.removeFirst()
         }
         if let fault { throw fault }
-        return try await inner.states(of: ids)
+        return try await inner.states(of: ids, withLots: withLots)
     }
 
     func append(_ batch: Batch) async throws(EventStoreError) {

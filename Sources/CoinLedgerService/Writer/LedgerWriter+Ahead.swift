@@ -24,30 +24,33 @@ extension LedgerWriter {
         return NeededFacts.isEnough(known, for: work, withClaims: cautiousBatches > 0)
     }
 
-    /// Has the states read of accounts that come next and that nobody here knows, so that nothing
-    /// which is under way changes them.
+    /// Has the states read that come next and aren't known, or not with the lots that it takes.
+    /// Nothing that is under way changes them.
     private func readAhead(for decisions: Decisions) {
         let room = limits.batchCommandsMax - next.work.count
         guard reading == nil, !underWay.isEmpty, room > 0 else { return }
-        var unknown: Set<AccountID> = []
+        var wanted = WantedStates()
         for work in queue.first(room) {
-            guard let id = work.account, decisions.lacks(id), cache[id] == nil,
-                !underWay.contains(where: { $0.accounts.contains(id) })
+            guard let command = work.command, decisions.lacks(command.account),
+                !underWay.contains(where: { $0.accounts.contains(command.account) })
             else { continue }
-            unknown.insert(id)
+            wanted.add(command, cache[command.account])
         }
-        guard !unknown.isEmpty else { return }
-        let ids = Array(unknown)
+        guard !wanted.isEmpty else { return }
+        let whatIsWanted = wanted
         reading = Task.immediate(executorPreference: executor) { @concurrent [store] in
             // If that fails, they are read as for any batch, and that tells why.
-            await self.didRead(ids, try? await store.states(of: ids))
+            await self.didRead(try? await whatIsWanted.read(from: store))
         }
     }
 
-    private func didRead(_ ids: [AccountID], _ found: [AccountID: Account]?) {
+    private func didRead(_ found: [AccountID: Account]?) {
         reading = nil
         guard let found, next.decisions != nil else { return }
-        for id in ids { next.decisions?.add(id, found[id] ?? .new) }
+        for (id, account) in found {
+            _ = cache.take(id)
+            next.decisions?.add(id, account)
+        }
         decideAhead()
     }
 
@@ -63,5 +66,38 @@ extension LedgerWriter {
         telemetry.took(batch.work.count, leaving: leaving, lane: lane)
         guard let decisions = batch.decisions.take() else { return }
         append(decisions, for: batch)
+    }
+}
+
+/// Accounts whose states are to be read.
+private struct WantedStates: Sendable {
+    private var unknown: Set<AccountID> = []
+    /// Those among the unknown that coins are to be taken out of.
+    private var drawn: Set<AccountID> = []
+    /// Those that are known without the lots that it takes.
+    private var partial: Set<AccountID> = []
+
+    var isEmpty: Bool { unknown.isEmpty && partial.isEmpty }
+
+    mutating func add(_ command: Command, _ known: Account?) {
+        if let known {
+            if NeededFacts.needsLots(command, known) { partial.insert(command.account) }
+        } else {
+            unknown.insert(command.account)
+            if command.action.needsLots { drawn.insert(command.account) }
+        }
+    }
+
+    func read(from store: any EventStore) async throws(EventStoreError) -> [AccountID: Account] {
+        var states: [AccountID: Account] = [:]
+        if !unknown.isEmpty {
+            states = try await store.states(of: Array(unknown), withLots: false)
+        }
+        let whole = partial.union(drawn.filter { states[$0]?.isPartial == true })
+        if !whole.isEmpty {
+            states.merge(try await store.states(of: Array(whole), withLots: true)) { $1 }
+        }
+        for id in unknown where states[id] == nil { states[id] = .new }
+        return states
     }
 }

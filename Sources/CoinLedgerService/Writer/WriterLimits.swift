@@ -7,7 +7,7 @@ package struct WriterLimits: Sendable {
     /// Commands that wait for their batch; beyond it a command is refused at once.
     package var queuedCommandsMax = 8192
     /// Account states kept between batches; one with many open lots counts for several.
-    package var cachedAccountsMax = 16_384
+    package var cachedAccountsMax = 32_768
     /// How often a batch is decided again because something else was written meanwhile.
     package var conflictsMax = 50
     /// After so many of them all others are kept from the lane until the batch is appended.

@@ -8,7 +8,9 @@ struct FailingStore: EventStore, APIKeyStore, AttemptStore {
     let laneCount: Int64 = 1
 
     func load(_: LoadRequest) throws(EventStoreError) -> Loaded { throw error }
-    func states(of _: [AccountID]) throws(EventStoreError) -> [AccountID: Account] { throw error }
+    func states(
+        of _: [AccountID], withLots _: Bool
+    ) throws(EventStoreError) -> [AccountID: Account] { throw error }
     func append(_: Batch) throws(EventStoreError) { throw error }
 
     func balances(
