@@ -8,29 +8,20 @@ extension PostgresEventStore {
     package func balances(
         of ids: [AccountID], at time: Timestamp
     ) async throws(EventStoreError) -> [AccountID: AccountBalance] {
-        try await reading { () throws(PostgresError) -> [AccountID: AccountBalance] in
+        var found = try await reading { () throws(PostgresError) -> [AccountID: Account] in
             let query = (Statements.balances, [PostgresValue.textArray(ids.map(\.text))])
-            var found = try AccountRowsAlone(try await readers.read([query])[0]).accounts()
-            let others = found.filter { $0.value.isUncertain(at: time) }.map(\.key)
-            if !others.isEmpty { found.merge(try await accounts(others)) { $1 } }
-            var balances: [AccountID: AccountBalance] = [:]
-            balances.reserveCapacity(found.count)
-            for (id, account) in found { balances[id] = account.balance(at: time) }
-            return balances
+            return try AccountRowsAlone(try await readers.read([query])[0]).accounts()
         }
+        let others = found.filter { $0.value.isUncertain(at: time) }.map(\.key)
+        if !others.isEmpty { found.merge(try await states(of: others, withLots: true)) { $1 } }
+        var balances: [AccountID: AccountBalance] = [:]
+        balances.reserveCapacity(found.count)
+        for (id, account) in found { balances[id] = account.balance(at: time) }
+        return balances
     }
 
     package func account(_ id: AccountID) async throws(EventStoreError) -> Account? {
-        try await reading { () throws(PostgresError) -> Account? in
-            try await accounts([id])[id]
-        }
-    }
-
-    private func accounts(
-        _ ids: [AccountID]
-    ) async throws(PostgresError) -> [AccountID: Account] {
-        let query = (Statements.accounts, [PostgresValue.textArray(ids.map(\.text))])
-        return try AccountRows(try await readers.read([query])[0]).accounts()
+        try await states(of: [id], withLots: true)[id]
     }
 
     package func accounts(

@@ -19,8 +19,9 @@ extension LedgerWriter {
         sendAhead()
     }
 
-    private func canBeDecided(_ work: QueuedWork, after decisions: Decisions) -> Bool {
-        let known = work.account.flatMap { decisions.states[$0] ?? cache[$0] }
+    /// Whether nothing has to be read for `work`.
+    func canBeDecided(_ work: QueuedWork, after decisions: Decisions?) -> Bool {
+        let known = work.account.flatMap { decisions?.states[$0] ?? cache[$0] }
         return NeededFacts.isEnough(known, for: work, withClaims: cautiousBatches > 0)
     }
 
@@ -58,13 +59,9 @@ extension LedgerWriter {
     /// were sent sooner, batches would become small, of which each has its price.
     func sendAhead() {
         guard let last = underWay.last, underWay.count < limits.batchesUnderWayMax, next.isReady,
-            next.work.count >= min(last.batch.work.count, limits.batchCommandsMax),
-            let (_, leaving) = queue.takeBatch(upTo: next.work.count)
+            next.work.count >= last.batch.work.count, var batch = takeNext(upTo: next.work.count),
+            let decisions = batch.decisions.take()
         else { return }
-        var batch = NextBatch()
-        swap(&batch, &next)
-        telemetry.took(batch.work.count, leaving: leaving, lane: lane)
-        guard let decisions = batch.decisions.take() else { return }
         append(decisions, for: batch)
     }
 }

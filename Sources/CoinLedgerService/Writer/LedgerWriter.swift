@@ -1,3 +1,4 @@
+import Base
 package import CoinLedger
 package import EventStore
 package import Telemetry
@@ -117,9 +118,12 @@ package actor LedgerWriter {
     private func takeBatch() -> NextBatch? {
         if !again.isEmpty { return again.removeFirst() }
         decideAhead()
-        guard let (rest, leaving) = queue.takeBatch(upTo: limits.batchCommandsMax) else {
-            return nil
-        }
+        return takeNext(upTo: limits.batchCommandsMax)
+    }
+
+    /// The next batch as far as it was decided, and what else has come, up to so many commands in all.
+    func takeNext(upTo limit: Int) -> NextBatch? {
+        guard let (rest, leaving) = queue.takeBatch(upTo: limit) else { return nil }
         var batch = NextBatch()
         swap(&batch, &next)
         batch.work += rest
@@ -158,12 +162,12 @@ package actor LedgerWriter {
             decided = nil
             undecided = batch.work[...]
         }
-        var needed = NeededFacts()
-        for work in undecided {
-            needed.add(work, cached: { decided?.states[$0] ?? cache[$0] })
-        }
         var loaded: Loaded?
-        if head == nil || needed.mustBeLoaded(withClaims: cautiousBatches > 0) {
+        if head == nil || !undecided.allSatisfy({ canBeDecided($0, after: decided) }) {
+            var needed = NeededFacts()
+            for work in undecided {
+                needed.add(work, cached: { decided?.states[$0] ?? cache[$0] })
+            }
             loaded = try await load(&needed, for: undecided)
         }
         var decisions =
@@ -216,7 +220,8 @@ package actor LedgerWriter {
         let expectedHead = decisions.expectedHead
         let accounts = Set(decisions.states.keys)
         head = decisions.head
-        let outgoing = Outgoing(decisions.batch)
+        // For the task that appends it to take, since nobody else may hold it then.
+        let outgoing = Lock(decisions.batch)
         for (account, state) in decisions.states { cache.put(account, state) }
         // From here on nobody else may hold a state, since it would have to be copied to be changed.
         _ = consume decisions
@@ -235,9 +240,9 @@ package actor LedgerWriter {
 
     /// Returns why that failed, nil if it's durable or there was nothing to append.
     private static func append(
-        _ outgoing: Outgoing, to store: any EventStore, _ telemetry: WriterTelemetry
+        _ outgoing: Lock<Batch?>, to store: any EventStore, _ telemetry: WriterTelemetry
     ) async -> EventStoreError? {
-        guard let batch = outgoing.take() else { return nil }
+        guard let batch = outgoing.withLock({ $0.take() }) else { return nil }
         let timing = telemetry.begin()
         do throws(EventStoreError) {
             try await store.append(consume batch)

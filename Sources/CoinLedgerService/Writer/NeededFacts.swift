@@ -11,15 +11,6 @@ struct NeededFacts {
     private var orders: Set<OrderID> = []
     private var lots: Set<LotID> = []
     private var keys: Set<IdempotencyKey> = []
-    private var isRefundRemembered = false
-
-    /// Whether there is something that can't be done without. Claims on purchases and keys can, if
-    /// need be: `append` refuses those that are taken.
-    func mustBeLoaded(withClaims: Bool) -> Bool {
-        !accounts.isEmpty || !accountsWithoutLots.isEmpty || !tokens.isEmpty || !spends.isEmpty
-            || !orders.isEmpty || isRefundRemembered
-            || (withClaims && !(purchases.isEmpty && keys.isEmpty))
-    }
 
     /// Asks for the lots of an account that was to be read without.
     mutating func addLots(of id: AccountID) {
@@ -47,7 +38,6 @@ struct NeededFacts {
             }
         case .rememberRefund(let refund):
             purchases.insert(refund.purchase)
-            isRefundRemembered = true
         case .recordOrder(let order): orders.insert(order.id)
         case .give, .spend, .adjust, .hold, .captureHold, .releaseHold, .expireCoins, .refund,
             .recordConsent:
@@ -70,10 +60,11 @@ struct NeededFacts {
         known.isPartial && (command.action.needsLots || known.isUncertain(at: command.time))
     }
 
-    /// Whether `work` can be decided from what is known of its account: the same as asking
-    /// `mustBeLoaded` for it alone, but cheap.
+    /// Whether `work` can be decided from what is known of its account. Claims on purchases and keys
+    /// can be done without, if need be: `append` refuses those that are taken.
     static func isEnough(_ known: Account?, for work: QueuedWork, withClaims: Bool) -> Bool {
-        if withClaims, case .keyed = work { return false }
+        // Nothing is written by a dry run, so that it claims no key.
+        if withClaims, case .keyed(let request, _) = work, !request.isDryRun { return false }
         guard let command = work.command else { return true }
         guard let known, !needsLots(command, known) else { return false }
         switch command.action {

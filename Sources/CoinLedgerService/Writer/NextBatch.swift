@@ -25,16 +25,6 @@ struct BatchAttempts {
     var hasTurn = false
 }
 
-/// A batch on its way to the task that appends it, which is to be the only one that holds it.
-final class Outgoing: @unchecked Sendable {
-    // Sendable, because it's made and taken by one writer.
-    private var batch: Batch?
-
-    init(_ batch: Batch?) { self.batch = batch }
-
-    func take() -> Batch? { batch.take() }
-}
-
 /// A batch that was handed to the store.
 struct BatchUnderWay {
     let batch: NextBatch
