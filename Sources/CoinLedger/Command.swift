@@ -13,7 +13,8 @@ package struct Command: Hashable, Sendable {
         self.action = action
     }
 
-    package enum Action: Hashable, Sendable {
+    /// Indirect, since most are large, and commands are handed from queue to queue.
+    package indirect enum Action: Hashable, Sendable {
         case grantPurchase(PurchaseGrant)
         case linkAppAccountToken(AppAccountToken)
         case give(Gift)

@@ -1,7 +1,7 @@
 /// What has happened to an account. Stored for ever; a changed payload is a new schema version.
 ///
 /// Whatever moves coins names the slices of lots that it moved: nothing is decided again on replay.
-package enum Event: Hashable, Sendable {
+package indirect enum Event: Hashable, Sendable {
     case purchaseRecorded(PurchaseRecorded)
     case coinsGranted(CoinsGranted)
     case appAccountTokenLinked(AppAccountToken)

@@ -204,8 +204,8 @@ package struct Batch: Sendable {
     /// What makes this batch's head distinct from all others.
     package let number: Int64
     package var events: [StoredEvent] = []
-    /// The changed accounts as they are after their events.
-    package var accounts: [AccountID: Account] = [:]
+    /// Those that the events change.
+    package var accounts: [ChangedAccount] = []
     /// Purchases granted by the batch.
     package var claims: [PurchaseKey: PurchaseClaim] = [:]
     /// Purchases whose refund the batch remembers, and the event that does so.
@@ -217,10 +217,6 @@ package struct Batch: Sendable {
     package var reversals: [EventID: EventID] = [:]
     /// Orders that were looked up, and the event that says what they hold.
     package var orders: [OrderID: EventID] = [:]
-    /// Lots that the batch opens, as they are then.
-    package var newLots: [StoredLot] = []
-    /// Lots that the batch drew from or gave back to, its own among them.
-    package var changedLots: [LotID: ChangedLot] = [:]
     package var answers: [IdempotencyKey: StoredAnswer] = [:]
 
     package init(lane: Lane, expectedHead: LaneHead, number: Int64) {
@@ -232,5 +228,28 @@ package struct Batch: Sendable {
     /// Where the lane's head is once it's appended.
     package var head: LaneHead {
         LaneHead(position: expectedHead.position + Int64(events.count), batch: number)
+    }
+}
+
+/// What a batch does to an account.
+package struct ChangedAccount: Sendable {
+    package let id: AccountID
+    /// As it is after the batch.
+    package var account: Account
+    /// How many events it had before, and how many lots it had ever had.
+    package let versionBefore: Int64
+    package let lotCountBefore: Int64
+    /// Lots that were drawn from or given back to, those that the batch opens among them.
+    package var changedLots: [ChangedLot]
+
+    package init(
+        id: AccountID, account: Account, versionBefore: Int64, lotCountBefore: Int64,
+        changedLots: [ChangedLot]
+    ) {
+        self.id = id
+        self.account = account
+        self.versionBefore = versionBefore
+        self.lotCountBefore = lotCountBefore
+        self.changedLots = changedLots
     }
 }

@@ -55,7 +55,7 @@ package actor InMemoryEventStore: EventStore {
         let lots = try lots(after: batch)
         ends[batch.lane] = batch.head
         if !batch.events.isEmpty { log[batch.lane, default: []] += batch.events }
-        accounts.merge(batch.accounts) { $1 }
+        for changed in batch.accounts { accounts[changed.id] = changed.account }
         self.lots.merge(lots) { $1 }
         claims.remembered.merge(remembered) { $1 }
         for (key, claim) in batch.claims {
@@ -94,12 +94,17 @@ package actor InMemoryEventStore: EventStore {
     /// Those that the batch opens or changes.
     private func lots(after batch: Batch) throws(EventStoreError) -> [LotID: StoredLot] {
         var changed: [LotID: StoredLot] = [:]
-        for lot in batch.newLots { changed[lot.id] = lot }
-        for (id, lot) in batch.changedLots {
-            guard let known = changed[id] ?? lots[id] else {
-                throw .corrupt("lot \(id.number) of \(id.account) isn't there")
+        for event in batch.events {
+            for lot in try event.openedLots() { changed[lot.id] = lot }
+        }
+        for account in batch.accounts {
+            for lot in account.changedLots {
+                let id = LotID(account: account.id, number: lot.lot.number)
+                guard let known = changed[id] ?? lots[id] else {
+                    throw .corrupt("lot \(id.number) of \(id.account) isn't there")
+                }
+                changed[id] = known.with(lot.rest)
             }
-            changed[id] = known.with(lot.rest)
         }
         return changed
     }
@@ -223,6 +228,32 @@ extension EventFilter {
         if let from, event.recordedAt < from { return false }
         if let until, event.recordedAt >= until { return false }
         return true
+    }
+}
+
+extension StoredEvent {
+    /// The lots that it opens, as they are then.
+    fileprivate func openedLots() throws(EventStoreError) -> [StoredLot] {
+        let opening: [EventCodec.EventType] = [.coinsGranted, .coinsAdjusted]
+        guard opening.contains(where: { $0.rawValue == type }) else { return [] }
+        let event = try decoded()
+        guard let source = event.lotSource else { return [] }
+        return event.openedLots.map { environment, lot in
+            StoredLot(
+                account: account, environment: environment, lot: lot, source: source, grant: id,
+                grantedAt: recordedAt, rest: LotRest(OpenLot(lot)))
+        }
+    }
+}
+
+extension Event {
+    fileprivate var openedLots: [(Environment, Lot)] {
+        switch self {
+        case .coinsGranted(let granted): granted.lots.map { (granted.environment, $0) }
+        case .coinsAdjusted(let adjusted):
+            if case .added(let lot) = adjusted.change { [(adjusted.environment, lot)] } else { [] }
+        default: []
+        }
     }
 }
 

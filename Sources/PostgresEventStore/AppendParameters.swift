@@ -15,12 +15,12 @@ struct AppendParameters {
             .int8(batch.expectedHead.batch), .int8(batch.number),
         ]
         values.append(AppendParameters.events(batch.events, types.events))
-        values.append(AppendParameters.accounts(batch, types.accounts))
+        values.append(AppendParameters.accounts(batch.accounts, types.accounts))
         values.append(AppendParameters.claims(batch, types.purchases))
         values += AppendParameters.tokens(batch.tokenOwners)
         values += AppendParameters.reversals(batch.reversals)
         values += AppendParameters.orders(batch.orders)
-        let places = LotPlaces(batch)
+        let places = LotPlaces(after: batch.accounts)
         values.append(AppendParameters.olderLots(places.leaving, types.olderLots))
         values.append(AppendParameters.changedLots(places.changed, types.changedLots))
         values.append(AppendParameters.answers(batch.answers, types.answers))
@@ -42,16 +42,13 @@ struct AppendParameters {
         }
     }
 
-    private static func accounts(_ batch: Batch, _ records: PostgresRecords) -> PostgresValue {
-        // The version each account was decided from: that of its first event here, less one.
-        var from: [AccountID: Int64] = [:]
-        for event in batch.events where from[event.account] == nil {
-            from[event.account] = event.version - 1
-        }
-        return .rows(of: batch.accounts, records) { changed, row in
-            let account = changed.value
-            row.add(changed.key.text)
-            row.add(from[changed.key] ?? account.version)
+    private static func accounts(
+        _ accounts: [ChangedAccount], _ records: PostgresRecords
+    ) -> PostgresValue {
+        .rows(of: accounts, records) { changed, row in
+            let account = changed.account
+            row.add(changed.id.text)
+            row.add(changed.versionBefore)
             row.add(account.version)
             row.add(account.production.paid.amount)
             row.add(account.production.free.amount)

@@ -27,41 +27,41 @@ struct LotPlaces {
         OpenLotsCodec.encode(account, above: account.lotCount - newestMax)
     }
 
-    init(_ batch: Batch) {
-        var opened: [AccountID: Int64] = [:]
-        for lot in batch.newLots { opened[lot.account, default: 0] += 1 }
-        for (id, lot) in batch.changedLots {
-            let account = batch.accounts[id.account]
-            let before = (account?.lotCount ?? 0) - opened[id.account, default: 0]
-            if let position = lot.openedAt, id.number > before - LotPlaces.newestMax {
-                // It stays in the row, or gives way as others do.
-                if account?[lot.environment].openLot(lot.lot)?.openedAt != nil { continue }
-                leaving.append(
-                    Leaving(
-                        account: id.account, environment: lot.environment, lot: lot.lot,
-                        position: position, rest: lot.rest))
-            } else {
-                changed.append((id, lot.rest))
-            }
-        }
-        for (id, count) in opened {
-            guard let account = batch.accounts[id], account.lotCount > LotPlaces.newestMax else {
-                continue
-            }
-            giveWay(id, account, openedCount: count)
+    init(after accounts: [ChangedAccount]) {
+        for account in accounts {
+            for lot in account.changedLots { move(lot, of: account) }
+            giveWay(in: account)
         }
     }
 
+    private mutating func move(_ lot: ChangedLot, of changed: ChangedAccount) {
+        let number = lot.lot.number
+        guard let position = lot.openedAt,
+            number > changed.lotCountBefore - LotPlaces.newestMax
+        else {
+            return self.changed.append(
+                (LotID(account: changed.id, number: number), lot.rest))
+        }
+        // It stays in the row, or gives way as others do.
+        if changed.account[lot.environment].openLot(lot.lot)?.openedAt != nil { return }
+        leaving.append(
+            Leaving(
+                account: changed.id, environment: lot.environment, lot: lot.lot,
+                position: position, rest: lot.rest))
+    }
+
     /// Open lots that are among the newest no more.
-    private mutating func giveWay(_ id: AccountID, _ account: Account, openedCount: Int64) {
-        let last = account.lotCount - LotPlaces.newestMax
+    private mutating func giveWay(in changed: ChangedAccount) {
+        let last = changed.account.lotCount - LotPlaces.newestMax
+        let lastBefore = changed.lotCountBefore - LotPlaces.newestMax
+        guard last > 0, last > lastBefore else { return }
         for environment in Environment.allCases {
-            account[environment].forEachOpenLot(above: last - openedCount) { open in
+            changed.account[environment].forEachOpenLot(above: lastBefore) { open in
                 guard open.lot.number <= last, let position = open.openedAt else { return }
                 leaving.append(
                     Leaving(
-                        account: id, environment: environment, lot: open.lot, position: position,
-                        rest: LotRest(open)))
+                        account: changed.id, environment: environment, lot: open.lot,
+                        position: position, rest: LotRest(open)))
             }
         }
     }

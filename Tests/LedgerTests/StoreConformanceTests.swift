@@ -62,7 +62,7 @@ import Testing
                         coins: GrantedCoins(paid: 500, free: 50))
                 ])
             #expect(loaded.facts.tokenOwners == [token: "u3"])
-            #expect(try await store.accounts(["u1", "u9"]) == ["u1": batch.accounts["u1"]])
+            #expect(try await store.accounts(["u1", "u9"]) == ["u1": batch.account("u1")])
         }
     }
 
@@ -97,8 +97,11 @@ import Testing
                 grant: opening.id, grantedAt: opening.recordedAt, rest: LotRest(open))
             var batch = Batch(lane: 0, expectedHead: .start, number: 0)
             batch.events = [event, opening]
-            batch.accounts = ["u1": account]
-            batch.newLots = [stored]
+            batch.accounts = [
+                ChangedAccount(
+                    id: "u1", account: account, versionBefore: 0, lotCountBefore: 0,
+                    changedLots: [])
+            ]
             try await store.append(batch)
             #expect(
                 try await store.events(of: "u1", after: 0, limit: 1, where: .all) == [event])
@@ -150,7 +153,7 @@ import Testing
             #expect(first.map(\.id) == ["a", "player-1", "u1"])
             let rest = try await store.accounts(in: 0, after: "u1", limit: 3)
             #expect(rest.map(\.id) == ["u3"])
-            #expect(rest.map(\.account) == [batch.batch.accounts["u3"]])
+            #expect(rest.map(\.account) == [batch.batch.account("u3")])
             #expect(try await store.accounts(in: 1, after: nil, limit: 3).isEmpty)
         }
     }
@@ -306,11 +309,13 @@ func expectRefused(
     sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
     var request = LoadRequest(lane: batch.lane)
-    request.accounts = Array(batch.accounts.keys)
+    request.accounts = batch.accounts.map(\.id)
     request.purchases = Array(batch.claims.keys) + Array(batch.remembered.keys)
     request.tokens = Array(batch.tokenOwners.keys)
     request.spends = Array(batch.reversals.keys)
-    request.lots = batch.newLots.map(\.id) + batch.changedLots.keys
+    request.lots = batch.accounts.flatMap { changed in
+        changed.changedLots.map { LotID(account: changed.id, number: $0.lot.number) }
+    }
     request.keys = Array(batch.answers.keys)
     let before = try await store.load(request)
     let events = try await allEvents(store)

@@ -62,7 +62,7 @@ struct TestBatch {
         var state = state(of: account)
         state.evolve(event, id: id)
         accounts[account] = state
-        batch.accounts[account] = state
+        changed(account) { $0.account = state }
         let encoded = EventCodec.encode(event)
         let stored = StoredEvent(
             id: id, account: account, version: state.version, command: .numbered(1),
@@ -70,6 +70,20 @@ struct TestBatch {
             schemaVersion: encoded.schemaVersion, payload: encoded.payload)
         batch.events.append(stored)
         move(event, stored)
+    }
+
+    private mutating func changed(_ id: AccountID, _ change: (inout ChangedAccount) -> Void) {
+        let index =
+            batch.accounts.firstIndex { $0.id == id }
+            ?? {
+                let before = accountsBefore[id] ?? .new
+                batch.accounts.append(
+                    ChangedAccount(
+                        id: id, account: before, versionBefore: before.version,
+                        lotCountBefore: before.lotCount, changedLots: []))
+                return batch.accounts.count - 1
+            }()
+        change(&batch.accounts[index])
     }
 
     private mutating func move(_ event: Event, _ stored: StoredEvent) {
@@ -108,7 +122,6 @@ struct TestBatch {
             grant: stored.id, grantedAt: stored.recordedAt,
             rest: LotRest(remaining: lot.coins, valueOut: 0))
         lots[new.id] = new
-        batch.newLots.append(new)
     }
 
     private mutating func take(_ slices: [Slice], _ stored: StoredEvent) {
@@ -131,20 +144,18 @@ struct TestBatch {
         }
         let rest = LotRest(remaining: remaining, valueOut: lot.rest.valueOut + valueOut)
         lots[id] = lot.with(rest)
-        guard batch.changedLots[id] == nil else {
-            batch.changedLots[id] = batch.changedLots[id]?.with(rest)
-            return
-        }
         let before = accountsBefore[id.account]?[lot.environment].openLot(id.number)
-        let isNew = batch.newLots.contains { $0.id == id }
-        batch.changedLots[id] = ChangedLot(
+        let isNew = lot.grant.position > batch.expectedHead.position
+        let change = ChangedLot(
             environment: lot.environment, lot: lot.lot,
             openedAt: isNew ? lot.grant.position : before?.openedAt, rest: rest)
+        changed(id.account) { account in
+            account.changedLots.removeAll { $0.lot.number == id.number }
+            account.changedLots.append(change)
+        }
     }
 }
 
-extension ChangedLot {
-    fileprivate func with(_ rest: LotRest) -> ChangedLot {
-        ChangedLot(environment: environment, lot: lot, openedAt: openedAt, rest: rest)
-    }
+extension Batch {
+    func account(_ id: AccountID) -> Account? { accounts.first { $0.id == id }?.account }
 }

@@ -181,7 +181,11 @@ import Testing
         var batch = Batch(
             lane: lane, expectedHead: LaneHead(position: head, batch: 0), number: 0)
         batch.events = [event]
-        batch.accounts = [account: state]
+        batch.accounts = [
+            ChangedAccount(
+                id: account, account: state, versionBefore: head, lotCountBefore: 0,
+                changedLots: [])
+        ]
         batch.claims = claims
         return batch
     }

@@ -6,23 +6,23 @@ import EventStore
 struct Decisions {
     private let lane: Lane
     let expectedHead: LaneHead
+    /// Which batch of its writer this is; later ones have higher numbers.
+    let sequence: Int
     private var facts = Facts()
     private var answers: [IdempotencyKey: StoredAnswer] = [:]
     private var batchInTheMaking: Batch
-    private var lots: TouchedLots
-    private var changed: Set<AccountID> = []
 
-    /// Every account of the batch after its commands.
-    private(set) var states: [AccountID: Account] = [:]
+    /// Those that it reads or changes.
+    private(set) var accounts: [KnownAccount] = []
     /// In the order of the work.
     private(set) var decisions: [Decision] = []
 
-    init(lane: Lane, expectedHead: LaneHead) {
+    init(lane: Lane, expectedHead: LaneHead, sequence: Int) {
         self.lane = lane
         self.expectedHead = expectedHead
+        self.sequence = sequence
         batchInTheMaking = Batch(
             lane: lane, expectedHead: expectedHead, number: .random(in: .min ... .max))
-        lots = TouchedLots()
     }
 
     /// Where the lane's head is once the batch is appended.
@@ -35,15 +35,11 @@ struct Decisions {
     var batch: Batch? {
         guard !isEmpty else { return nil }
         var batch = batchInTheMaking
-        batch.accounts =
-            changed.count == states.count ? states : states.filter { changed.contains($0.key) }
-        lots.write(to: &batch, states)
+        batch.accounts = accounts.compactMap(\.changed)
         return batch
     }
 
     private var lastPosition: Int64 { batchInTheMaking.head.position }
-
-    func lacks(_ id: AccountID) -> Bool { states[id] == nil }
 
     /// Takes what was read. What the batch itself has caused is newer.
     mutating func add(_ facts: Facts, _ answers: [IdempotencyKey: StoredAnswer]) {
@@ -51,18 +47,17 @@ struct Decisions {
         self.answers.merge(answers) { own, _ in own }
     }
 
-    /// Takes an account's state before the batch.
-    mutating func add(_ id: AccountID, _ account: Account) { states[id] = account }
-
-    /// The account of `work` must have been added.
-    mutating func decide(_ work: QueuedWork) {
+    /// - Parameter account: that of the work's command, nil if it has none.
+    mutating func decide(_ work: QueuedWork, _ account: KnownAccount?) {
+        if let account, account.join(sequence) { accounts.append(account) }
         switch work {
-        case .command(let command, _, _): decisions.append(.outcome(carryOut(command)))
-        case .keyed(let request, _): decisions.append(decide(request))
+        case .command(let command, _, _):
+            decisions.append(.outcome(carryOut(command, account)))
+        case .keyed(let request, _): decisions.append(decide(request, account))
         }
     }
 
-    private mutating func decide(_ request: KeyedRequest) -> Decision {
+    private mutating func decide(_ request: KeyedRequest, _ account: KnownAccount?) -> Decision {
         if !request.isDryRun, let known = answers[request.key] {
             guard known.requestSHA256 == request.requestSHA256 else { return .keyReused }
             let answer = Answer(status: Int(known.status), body: known.body)
@@ -72,7 +67,8 @@ struct Decisions {
             switch request.work {
             case .refuse(let answer): answer
             case .command(let command):
-                request.answer(request.isDryRun ? imagine(command) : carryOut(command))
+                request.answer(
+                    request.isDryRun ? imagine(command, account) : carryOut(command, account))
             }
         if !request.isDryRun {
             let stored = StoredAnswer(
@@ -84,32 +80,30 @@ struct Decisions {
         return .answered(Answered(answer: answer, isReplayed: false))
     }
 
-    private mutating func carryOut(_ command: Command) -> Outcome {
-        // Taken out while it changes: a state with thousands of lots must not be copied.
-        var account = states.removeValue(forKey: command.account) ?? .new
-        defer { states[command.account] = account }
+    private mutating func carryOut(_ command: Command, _ known: KnownAccount?) -> Outcome {
+        guard let known else { preconditionFailure("a command without its account") }
         let result: Outcome.Result
         do throws(Rejection) {
             var recorded: [RecordedEvent] = []
-            for event in try account.decide(command, knowing: facts) {
+            for event in try known.account.decide(command, knowing: facts) {
                 let id = EventID(lane: lane, position: lastPosition + 1)
-                lots.note(event, id, of: command, before: account)
-                account.evolve(event, id: id)
-                append(event, id, account.version, command)
+                known.evolve(event, id: id)
+                append(event, id, known.account.version, command)
                 learn(event, id, command)
                 recorded.append(RecordedEvent(id: id, event: event))
             }
-            changed.insert(command.account)
             result = .done(recorded)
         } catch {
             result = .rejected(error)
         }
-        return Outcome(result: result, balance: account.balance(at: command.time))
+        return Outcome(result: result, balance: known.account.balance(at: command.time))
     }
 
     /// What `carryOut` would come to, with nothing changed.
-    private func imagine(_ command: Command) -> Outcome {
-        var account = states[command.account] ?? .new
+    private func imagine(_ command: Command, _ known: KnownAccount?) -> Outcome {
+        guard var account = known?.account else {
+            preconditionFailure("a command without its account")
+        }
         do throws(Rejection) {
             var recorded: [RecordedEvent] = []
             for event in try account.decide(command, knowing: facts) {

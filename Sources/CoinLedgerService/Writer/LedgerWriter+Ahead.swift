@@ -8,34 +8,34 @@ extension LedgerWriter {
     func decideAhead() {
         queue.heard()
         guard var decisions = next.decisions.take() else { return }
-        while next.work.count < limits.batchCommandsMax,
-            let work = queue.takeAhead(if: { canBeDecided($0, after: decisions) })
-        {
-            decide(work, in: &decisions)
+        while next.work.count < limits.batchCommandsMax, let work = queue.first {
+            let account = known(work)
+            guard canBeDecided(work, account) else { break }
+            queue.takeFirstAhead()
+            decisions.decide(work, account)
             next.work.append(work)
         }
-        readAhead(for: decisions)
+        readAhead()
         next.decisions = decisions
         sendAhead()
     }
 
     /// Whether nothing has to be read for `work`.
-    func canBeDecided(_ work: QueuedWork, after decisions: Decisions?) -> Bool {
-        let known = work.account.flatMap { decisions?.states[$0] ?? cache[$0] }
-        return NeededFacts.isEnough(known, for: work, withClaims: cautiousBatches > 0)
+    func canBeDecided(_ work: QueuedWork, _ known: KnownAccount?) -> Bool {
+        NeededFacts.isEnough(known, for: work, withClaims: cautiousBatches > 0)
     }
 
     /// Has the states read that come next and aren't known, or not with the lots that it takes.
     /// Nothing that is under way changes them.
-    private func readAhead(for decisions: Decisions) {
+    private func readAhead() {
         let room = limits.batchCommandsMax - next.work.count
-        guard reading == nil, !underWay.isEmpty, room > 0 else { return }
+        guard reading == nil, let oldest = underWay.first, room > 0 else { return }
         var wanted = WantedStates()
         for work in queue.first(room) {
-            guard let command = work.command, decisions.lacks(command.account),
-                !underWay.contains(where: { $0.accounts.contains(command.account) })
-            else { continue }
-            wanted.add(command, cache[command.account])
+            guard let command = work.command else { continue }
+            let known = accounts[command.account]
+            if let known, known.sequence >= oldest.sequence { continue }
+            wanted.add(command, known?.account)
         }
         guard !wanted.isEmpty else { return }
         let whatIsWanted = wanted
@@ -48,10 +48,7 @@ extension LedgerWriter {
     private func didRead(_ found: [AccountID: Account]?) {
         reading = nil
         guard let found, next.decisions != nil else { return }
-        for (id, account) in found {
-            _ = cache.take(id)
-            next.decisions?.add(id, account)
-        }
+        for (id, account) in found { accounts.add(id, account) }
         decideAhead()
     }
 

@@ -7,7 +7,7 @@ extension LedgerWriter {
     /// Gives up what stands on a batch that failed, and sees to it that all is decided again in its
     /// order.
     func recover() async {
-        next.decisions = nil
+        if let decisions = next.decisions.take() { accounts.remove(decisions.accounts) }
         await reading?.value
         var ends: [EventStoreError?] = []
         for batch in underWay { ends.append(await batch.end.value) }
@@ -18,7 +18,7 @@ extension LedgerWriter {
         for batch in ended[..<doneCount] { await finish(batch) }
         guard doneCount < ended.count else { return }
         head = ended[doneCount].expectedHead
-        for id in ended[doneCount...].flatMap(\.accounts) { _ = cache.take(id) }
+        for batch in ended[doneCount...] { accounts.remove(batch.accounts) }
         // Taken claims say nothing of what else is known.
         if ends[doneCount] != .claimed { forget() }
         for index in (doneCount..<ended.count).reversed() {

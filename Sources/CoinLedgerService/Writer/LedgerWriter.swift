@@ -23,7 +23,8 @@ package actor LedgerWriter {
     let log: Log
 
     let queue = WorkQueue()
-    var cache: AccountCache
+    var accounts: KnownAccounts
+    private var lastSequence = 0
     /// The lane's head once all is appended that is under way; nil where it has to be read.
     var head: LaneHead?
     /// Oldest first; each stands on those before it.
@@ -54,7 +55,7 @@ package actor LedgerWriter {
         self.telemetry = telemetry
         self.log = log
         self.pause = pause
-        cache = AccountCache(weightMax: limits.cachedAccountsMax)
+        accounts = KnownAccounts(weightMax: limits.cachedAccountsMax)
     }
 
     /// Carries out `commands`, each on its own, and returns an outcome for each once all of them
@@ -131,11 +132,9 @@ package actor LedgerWriter {
         return batch
     }
 
-    func decide(_ work: QueuedWork, in decisions: inout Decisions) {
-        if let id = work.account, decisions.lacks(id) {
-            decisions.add(id, cache.take(id) ?? .new)
-        }
-        decisions.decide(work)
+    private func startDecisions(at head: LaneHead) -> Decisions {
+        lastSequence += 1
+        return Decisions(lane: lane, expectedHead: head, sequence: lastSequence)
     }
 
     /// Decides a batch that stands on nothing, and appends it.
@@ -159,37 +158,36 @@ package actor LedgerWriter {
         var undecided = batch.work[(decided?.decisions.count ?? 0)...]
         if let before = decided, undecided.contains(where: { needsMore($0, after: before) }) {
             // What is read doesn't know what isn't appended yet.
+            accounts.remove(before.accounts)
             decided = nil
             undecided = batch.work[...]
         }
         var loaded: Loaded?
-        if head == nil || !undecided.allSatisfy({ canBeDecided($0, after: decided) }) {
+        if head == nil || !undecided.allSatisfy({ canBeDecided($0, known($0)) }) {
             var needed = NeededFacts()
-            for work in undecided {
-                needed.add(work, cached: { decided?.states[$0] ?? cache[$0] })
-            }
+            for work in undecided { needed.add(work, in: accounts) }
             loaded = try await load(&needed, for: undecided)
         }
-        var decisions =
-            decided.take() ?? Decisions(lane: lane, expectedHead: loaded?.head ?? head ?? .start)
+        var decisions = decided.take() ?? startDecisions(at: loaded?.head ?? head ?? .start)
         if let loaded {
             decisions.add(loaded.facts, loaded.answers)
-            for (id, account) in loaded.accounts {
-                // It may have lots that weren't in memory.
-                _ = cache.take(id)
-                decisions.add(id, account)
-            }
+            for (id, account) in loaded.accounts { accounts.add(id, account) }
         }
-        for work in undecided { decide(work, in: &decisions) }
+        for work in undecided {
+            // What wasn't found is new.
+            decisions.decide(work, known(work) ?? work.account.map { accounts.add($0, .new) })
+        }
         return decisions
     }
 
+    func known(_ work: QueuedWork) -> KnownAccount? { work.account.flatMap { accounts[$0] } }
+
     /// Whether an account has to be read that was changed by what isn't appended yet.
     private func needsMore(_ work: QueuedWork, after decisions: Decisions) -> Bool {
-        guard let command = work.command, let account = decisions.states[command.account] else {
-            return false
-        }
-        return NeededFacts.needsLots(command, account)
+        guard let known = known(work), known.sequence == decisions.sequence,
+            let command = work.command
+        else { return false }
+        return NeededFacts.needsLots(command, known.account)
     }
 
     private func load(
@@ -215,26 +213,24 @@ package actor LedgerWriter {
     }
 
     /// Appends what was decided, and takes it for done meanwhile.
-    func append(_ decisions: consuming Decisions, for batch: NextBatch) {
-        let decided = decisions.decisions
-        let expectedHead = decisions.expectedHead
-        let accounts = Set(decisions.states.keys)
+    func append(_ decisions: Decisions, for batch: NextBatch) {
         head = decisions.head
-        // For the task that appends it to take, since nobody else may hold it then.
+        accounts.use(
+            decisions.accounts,
+            keepingSince: underWay.first?.sequence ?? decisions.sequence)
+        // For the task that appends it to take: nobody may hold a state that is to be changed, since
+        // it would have to be copied.
         let outgoing = Lock(decisions.batch)
-        for (account, state) in decisions.states { cache.put(account, state) }
-        // From here on nobody else may hold a state, since it would have to be copied to be changed.
-        _ = consume decisions
         // Not on this actor, or it wouldn't begin at once.
         let end = Task.immediate(executorPreference: executor) { @concurrent [store, telemetry] in
             await LedgerWriter.append(outgoing, to: store, telemetry)
         }
         underWay.append(
             BatchUnderWay(
-                batch: batch, decisions: decided, expectedHead: expectedHead, accounts: accounts,
-                end: end))
+                batch: batch, decisions: decisions.decisions, expectedHead: decisions.expectedHead,
+                sequence: decisions.sequence, accounts: decisions.accounts, end: end))
         guard again.isEmpty, next.work.isEmpty else { return }
-        next.decisions = head.map { Decisions(lane: lane, expectedHead: $0) }
+        next.decisions = head.map { startDecisions(at: $0) }
         if queue.announce() { Task(executorPreference: executor) { await self.decideAhead() } }
     }
 
@@ -278,7 +274,7 @@ package actor LedgerWriter {
     }
 
     func forget() {
-        cache.removeAll()
+        accounts.removeAll()
         head = nil
     }
 }

@@ -18,14 +18,14 @@ struct NeededFacts {
         accountsWithoutLots.remove(id)
     }
 
-    /// - Parameter cached: what is known of an account already.
-    mutating func add(_ work: QueuedWork, cached: (AccountID) -> Account?) {
+    /// - Parameter accounts: what is known already.
+    mutating func add(_ work: QueuedWork, in accounts: KnownAccounts) {
         if case .keyed(let request, _) = work {
             // Nothing is written by a dry run, so that nothing would refuse a taken key.
             if !request.isDryRun { keys.insert(request.key) }
         }
         guard let command = work.command else { return }
-        add(command, cached(command.account))
+        add(command, accounts[command.account])
         switch command.action {
         case .grantPurchase(let grant):
             purchases.formUnion(grant.purchase.claimedKeys)
@@ -45,10 +45,10 @@ struct NeededFacts {
         }
     }
 
-    private mutating func add(_ command: Command, _ known: Account?) {
+    private mutating func add(_ command: Command, _ known: KnownAccount?) {
         let id = command.account
         if let known {
-            if NeededFacts.needsLots(command, known) { addLots(of: id) }
+            if NeededFacts.needsLots(command, known.account) { addLots(of: id) }
         } else if !accounts.contains(id) {
             // Nearly always that's enough; if not, it's read again.
             accountsWithoutLots.insert(id)
@@ -62,11 +62,11 @@ struct NeededFacts {
 
     /// Whether `work` can be decided from what is known of its account. Claims on purchases and keys
     /// can be done without, if need be: `append` refuses those that are taken.
-    static func isEnough(_ known: Account?, for work: QueuedWork, withClaims: Bool) -> Bool {
+    static func isEnough(_ known: KnownAccount?, for work: QueuedWork, withClaims: Bool) -> Bool {
         // Nothing is written by a dry run, so that it claims no key.
         if withClaims, case .keyed(let request, _) = work, !request.isDryRun { return false }
         guard let command = work.command else { return true }
-        guard let known, !needsLots(command, known) else { return false }
+        guard let known, !needsLots(command, known.account) else { return false }
         switch command.action {
         case .grantPurchase(let grant):
             return !withClaims && grant.purchase.appAccountToken == nil

@@ -31,8 +31,9 @@ struct BatchUnderWay {
     let decisions: [Decision]
     /// Where the lane's head is if it fails.
     let expectedHead: LaneHead
+    let sequence: Int
     /// Those that it read or changed.
-    let accounts: Set<AccountID>
+    let accounts: [KnownAccount]
     /// Why it failed, nil if it's durable.
     let end: Task<EventStoreError?, Never>
 }

@@ -1,7 +1,7 @@
 import CoinLedger
 import EventStore
 
-/// The lots that a batch opens, draws from and gives back to.
+/// The lots of an account that a batch draws from and gives back to.
 struct TouchedLots {
     private struct Touched {
         let environment: Environment
@@ -10,61 +10,56 @@ struct TouchedLots {
         let openedAt: Int64?
     }
 
-    private var opened: [StoredLot] = []
-    private var touched: [LotID: Touched] = [:]
+    private var touched: [Int64: Touched] = [:]
 
     /// - Parameter account: its state before `event`, in which what is drawn from is still open.
-    mutating func note(_ event: Event, _ id: EventID, of command: Command, before account: Account)
-    {
-        func open(_ lot: Lot, _ environment: Environment, _ source: StoredLot.Source) {
-            opened.append(
-                StoredLot(
-                    account: command.account, environment: environment, lot: lot, source: source,
-                    grant: id, grantedAt: command.time, rest: LotRest(OpenLot(lot))))
-        }
-        func touch(_ lot: Lot, _ environment: Environment, _ open: OpenLot?) {
-            let id = LotID(account: command.account, number: lot.number)
-            guard touched[id] == nil else { return }
-            touched[id] = Touched(environment: environment, lot: lot, openedAt: open?.openedAt)
-        }
-        func touch(_ slices: [Slice], _ environment: Environment) {
-            for slice in slices {
-                guard let open = account[environment].openLot(slice.lot) else { continue }
-                touch(open.lot, environment, open)
-            }
-        }
-        func touch(_ slices: [ReturnedSlice], _ environment: Environment) {
-            for slice in slices {
-                touch(slice.lot, environment, account[environment].openLot(slice.lot))
-            }
-        }
+    mutating func note(_ event: Event, before account: Account) {
         switch event {
-        case .coinsGranted(let event):
-            for lot in event.lots { open(lot, event.environment, StoredLot.Source(event.source)) }
-        case .coinsSpent(let event): touch(event.slices, event.environment)
-        case .spendReversed(let event): touch(event.returned, event.environment)
-        case .coinsExpired(let event): touch(event.slices, event.environment)
+        case .coinsSpent(let event): touch(event.slices, event.environment, account)
+        case .spendReversed(let event): touch(event.returned, event.environment, account)
+        case .coinsExpired(let event): touch(event.slices, event.environment, account)
         case .coinsAdjusted(let event):
-            switch event.change {
-            case .added(let lot):
-                open(lot, event.environment, .support(ticketID: event.ticketID))
-            case .removed(let slices): touch(slices, event.environment)
-            }
-        case .purchaseRefunded(let event): touch(event.taken, event.purchase.environment)
-        case .refundReversed(let event): touch(event.returned, event.purchase.environment)
-        case .debtPaid(let event): touch(event.taken, event.purchase.environment)
-        case .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
+            guard case .removed(let slices) = event.change else { return }
+            touch(slices, event.environment, account)
+        case .purchaseRefunded(let event):
+            touch(event.taken, event.purchase.environment, account)
+        case .refundReversed(let event):
+            touch(event.returned, event.purchase.environment, account)
+        case .debtPaid(let event): touch(event.taken, event.purchase.environment, account)
+        case .coinsGranted, .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
             .refundRemembered, .consentRecorded, .orderRecorded:
             break
         }
     }
 
-    /// - Parameter states: the accounts after the batch.
-    func write(to batch: inout Batch, _ states: [AccountID: Account]) {
-        batch.newLots = opened
-        for (id, touched) in touched {
-            let open = states[id.account]?[touched.environment].openLot(touched.lot)
-            batch.changedLots[id] = ChangedLot(
+    private mutating func touch(
+        _ slices: [Slice], _ environment: Environment, _ account: Account
+    ) {
+        for slice in slices {
+            guard let open = account[environment].openLot(slice.lot) else { continue }
+            touch(open.lot, environment, open)
+        }
+    }
+
+    private mutating func touch(
+        _ slices: [ReturnedSlice], _ environment: Environment, _ account: Account
+    ) {
+        for slice in slices {
+            touch(slice.lot, environment, account[environment].openLot(slice.lot))
+        }
+    }
+
+    private mutating func touch(_ lot: Lot, _ environment: Environment, _ open: OpenLot?) {
+        guard touched[lot.number] == nil else { return }
+        touched[lot.number] = Touched(
+            environment: environment, lot: lot, openedAt: open?.openedAt)
+    }
+
+    /// - Parameter account: its state after the batch.
+    func changed(in account: Account) -> [ChangedLot] {
+        touched.values.map { touched in
+            let open = account[touched.environment].openLot(touched.lot)
+            return ChangedLot(
                 environment: touched.environment, lot: touched.lot, openedAt: touched.openedAt,
                 rest: LotRest(open ?? .closed(touched.lot)))
         }

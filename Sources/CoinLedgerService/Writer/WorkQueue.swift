@@ -99,9 +99,13 @@ final class WorkQueue: Sendable {
         }
 
         mutating func take(_ count: Int) -> [QueuedWork] {
-            let end = first + count
-            let taken = Array(work[first..<end])
-            first = end
+            let taken = Array(work[first..<first + count])
+            drop(count)
+            return taken
+        }
+
+        mutating func drop(_ count: Int) {
+            first += count
             if first == work.count {
                 work.removeAll(keepingCapacity: true)
                 first = 0
@@ -109,7 +113,6 @@ final class WorkQueue: Sendable {
                 work.removeFirst(first)
                 first = 0
             }
-            return taken
         }
     }
 
@@ -151,12 +154,16 @@ final class WorkQueue: Sendable {
         state.withLock { $0.isAnnounced = false }
     }
 
-    /// What comes next, if `condition` holds for it. It stays among what waits until `takeBatch`.
-    func takeAhead(if condition: (QueuedWork) -> Bool) -> QueuedWork? {
+    /// What comes next, which stays.
+    var first: QueuedWork? {
+        state.withLock { $0.count > 0 ? $0.work[$0.first] : nil }
+    }
+
+    /// Takes out what comes next. It counts as waiting until `takeBatch`.
+    func takeFirstAhead() {
         state.withLock { state in
-            guard state.count > 0, condition(state.work[state.first]) else { return nil }
             state.aheadCount += 1
-            return state.take(1).first
+            state.drop(1)
         }
     }
 
