@@ -34,19 +34,21 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
         let date = Timestamp.civil(day: day)
         var text: [UInt8] = []
         text.reserveCapacity(24)
-        Timestamp.append(date.year, 4, to: &text)
+        Timestamp.append(date.year / 100, to: &text)
+        Timestamp.append(date.year % 100, to: &text)
         text.append(UInt8(ascii: "-"))
-        Timestamp.append(date.month, 2, to: &text)
+        Timestamp.append(date.month, to: &text)
         text.append(UInt8(ascii: "-"))
-        Timestamp.append(date.day, 2, to: &text)
+        Timestamp.append(date.day, to: &text)
         text.append(UInt8(ascii: "T"))
-        Timestamp.append(rest / 3_600_000, 2, to: &text)
+        Timestamp.append(rest / 3_600_000, to: &text)
         text.append(UInt8(ascii: ":"))
-        Timestamp.append(rest / 60_000 % 60, 2, to: &text)
+        Timestamp.append(rest / 60_000 % 60, to: &text)
         text.append(UInt8(ascii: ":"))
-        Timestamp.append(rest / 1000 % 60, 2, to: &text)
+        Timestamp.append(rest / 1000 % 60, to: &text)
         text.append(UInt8(ascii: "."))
-        Timestamp.append(rest % 1000, 3, to: &text)
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 1000 / 100))
+        Timestamp.append(rest % 100, to: &text)
         text.append(UInt8(ascii: "Z"))
         return String(decoding: text, as: UTF8.self)
     }
@@ -104,13 +106,9 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
         }
     }
 
-    private static func append(_ value: Int64, _ width: Int, to text: inout [UInt8]) {
-        var divisor: Int64 = 1
-        for _ in 1..<width { divisor *= 10 }
-        while divisor > 0 {
-            text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-            divisor /= 10
-        }
+    private static func append(_ twoDigits: Int64, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: twoDigits / 10))
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: twoDigits % 10))
     }
 }
 

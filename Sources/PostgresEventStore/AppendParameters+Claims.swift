@@ -22,8 +22,8 @@ extension AppendParameters {
             claims.append(
                 Claim(key: key, account: .unclaimed, event: event, from: batch.takenOver[key]))
         }
-        claims.sort { $0.key.precedes($1.key) }
-        return .rows(of: claims, records) { claim, row in
+        return .rows(of: AppendParameters.order(of: claims), records) { place, row in
+            let claim = claims[place.index]
             row.add(claim.key.transactionID.text)
             row.add(claim.key.environment.rawValue)
             row.add(claim.key.store.rawValue)
@@ -31,6 +31,14 @@ extension AppendParameters {
             row.add(claim.event.position)
             row.add(claim.from?.lane.number)
             row.add(claim.from?.position ?? 0)
+        }
+    }
+
+    /// Numbers are sorted, and not claims, which would cost far more to be moved and compared.
+    private static func order(of claims: [Claim]) -> [(number: UInt64, index: Int)] {
+        claims.indices.map { (claims[$0].key.transactionID.orderNumber, $0) }.sorted { one, other in
+            guard one.number == other.number else { return one.number < other.number }
+            return claims[one.index].key.precedes(claims[other.index].key)
         }
     }
 
@@ -53,9 +61,16 @@ extension AppendParameters {
     }
 }
 
+extension TransactionID {
+    /// Nearly always enough to tell which of two comes first: the number it reads as, of which the
+    /// upper digits may be lost.
+    fileprivate var orderNumber: UInt64 {
+        text.utf8.reduce(0) { $0 &* 10 &+ UInt64($1) &- 48 }
+    }
+}
+
 extension PurchaseKey {
     fileprivate func precedes(_ other: PurchaseKey) -> Bool {
-        // Nearly always enough.
         if transactionID != other.transactionID {
             return transactionID.text < other.transactionID.text
         }

@@ -102,8 +102,8 @@ struct ServiceOptions: Sendable {
         help: "Threads that verify signatures. As many as there are cores, unless given.")
     static let httpLoops = Option(
         "http-loops", "N", variable: "COINLEDGER_HTTP_LOOPS",
-        help: "Threads that serve requests, each with connections to the database of its own. One "
-            + "for every two cores, but at most four, unless given.")
+        help: "Threads that serve requests, each with connections to the database of its own. As "
+            + "many as there are cores, but at most four, unless given.")
     static let logLevel = Option(
         "log-level", "LEVEL", variable: "COINLEDGER_LOG_LEVEL", fallback: "info",
         help: "The least that is logged: debug, info, warning or error. info has a line for each "
@@ -180,9 +180,8 @@ struct ServiceOptions: Sendable {
 
     private static var cores: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// A single loop carries more until it fills its core: every change of threads costs a wake-up,
-    /// and the other core has signatures and the database to do.
-    private static var httpLoopsDefault: Int { min(max(1, cores / 2), 4) }
+    /// The database needs cores, too, so that more loops than these would only wait for each other.
+    private static var httpLoopsDefault: Int { min(cores, 4) }
 
     static func catalogue(_ path: String) throws(UsageError) -> Catalogue {
         let bytes = try FileContents.read(path)
