@@ -335,6 +335,32 @@ private func grants(_ numbers: Range<Int>, to account: AccountID = "u1") throws 
         }
     }
 
+    /// What these batches do to them is written nowhere yet.
+    @Test func `holds all accounts of batches under way, however few it may`() async throws {
+        var limits = WriterLimits.quick
+        limits.cachedAccountsMax = 1
+        try await withWriter(limits) { (store, writer) async throws in
+            _ = try await writer.submit(.grant("T0", to: "u1", command: 1))
+            store.hold()
+            async let first = writer.submit(.grant("T1", to: "u1", command: 2))
+            await store.waitUntilHeld()
+            async let second = writer.submit([
+                .grant("T2", to: "u3", command: 3), .grant("T3", to: "a", command: 4),
+            ])
+            await settle()
+            #expect(store.heldCount == 2)
+            async let third = writer.submit(.spend(150, of: "u1", command: 5))
+            await settle()
+            store.release()
+            #expect(try await first.isDone)
+            #expect(try await second.allSatisfy(\.isDone))
+            #expect(try await third.balance.production.paid == 50)
+            #expect(store.loadedAccounts == [["u1"]])
+            #expect(store.statesRead == [["u3", "a"]])
+            try await expectSound(store)
+        }
+    }
+
     @Test func `is given up when another process has written`() async throws {
         try await withWriter { (store, writer) async throws in
             _ = try await writer.submit(.grant("T1", to: "u1", command: 1))

@@ -11,7 +11,8 @@ final class KnownAccount {
     /// The last batch that used it: see `Decisions.sequence`.
     private(set) var sequence = 0
     private var change = Change()
-    fileprivate var generation: Int
+    /// In which it was used last, nil if it never was.
+    fileprivate var generation: Int?
 
     /// What that batch does to it.
     private struct Change {
@@ -20,10 +21,9 @@ final class KnownAccount {
         var lots = TouchedLots()
     }
 
-    fileprivate init(_ id: AccountID, _ account: Account, generation: Int) {
+    fileprivate init(_ id: AccountID, _ account: Account) {
         self.id = id
         self.account = account
-        self.generation = generation
     }
 
     /// Becomes part of a batch; false if it is already.
@@ -73,9 +73,8 @@ struct KnownAccounts {
     /// Takes a state that was read, in place of what was known.
     @discardableResult
     mutating func add(_ id: AccountID, _ account: Account) -> KnownAccount {
-        let known = KnownAccount(id, account, generation: generation)
+        let known = KnownAccount(id, account)
         accounts[id] = known
-        youngWeight += known.weight
         return known
     }
 
@@ -85,10 +84,13 @@ struct KnownAccounts {
     ///   know yet what it does to them.
     mutating func use(_ used: [KnownAccount], keepingSince sequence: Int) {
         for known in used where known.generation != generation {
+            if youngWeight >= generationMax { forgetOld(keepingSince: sequence) }
             known.generation = generation
             youngWeight += known.weight
         }
-        guard youngWeight >= generationMax else { return }
+    }
+
+    private mutating func forgetOld(keepingSince sequence: Int) {
         accounts = accounts.filter { $1.generation == generation || $1.sequence >= sequence }
         generation += 1
         youngWeight = 0
