@@ -3,16 +3,19 @@ package import CoinLedger
 /// Turns open lots into bytes, and back. They can always be made anew from the events, so that this
 /// form may change with a migration; `coinledger.open_lots` reads it, too.
 ///
-/// Each lot is a byte of flags and then numbers of 8 bytes, the highest first: its number, position,
-/// coins, remaining coins and the part of the price that has left; if it expires, when; if it has a
-/// price, that, and the currency with its length in 4 bytes.
+/// Each lot is a byte of flags and then numbers: its own, its position and its coins; if some of these
+/// have left, the remaining ones and the part of the price that has left; if it expires, when; if it has
+/// a price, that, and the currency with its length before it. A number has seven bits in a byte, the
+/// lowest first, and the highest bit set in all but the last; `n` is kept as `2n`, or as `-2n - 1` where
+/// that's negative.
 package enum OpenLotsCodec {
     private static let isSandbox: UInt8 = 1
     private static let isFree: UInt8 = 2
     private static let expires: UInt8 = 4
     private static let hasPrice: UInt8 = 8
-    /// With a price and no expiry.
-    private static let bytesOfMost = 56
+    private static let isDrawn: UInt8 = 16
+    /// Of most lots, rounded up.
+    private static let bytesOfMost = 16
 
     /// The lots of `account` that have a position, and a number above `number`; nil if there are none.
     package static func encode(_ account: Account, above number: Int64) -> [UInt8]? {
@@ -20,7 +23,7 @@ package enum OpenLotsCodec {
         for environment in Environment.allCases {
             account[environment].forEachOpenLot(above: number) { open in
                 guard let position = open.openedAt else { return }
-                if bytes.isEmpty { bytes.reserveCapacity(8 * bytesOfMost) }
+                if bytes.isEmpty { bytes.reserveCapacity(16 * bytesOfMost) }
                 append(open, position, environment, to: &bytes)
             }
         }
@@ -36,16 +39,19 @@ package enum OpenLotsCodec {
         if lot.kind == .free { flags |= isFree }
         if lot.expiresAt != nil { flags |= expires }
         if lot.price != nil { flags |= hasPrice }
+        if open.isDrawn { flags |= isDrawn }
         bytes.append(flags)
-        bytes.append(big: lot.number)
-        bytes.append(big: position)
-        bytes.append(big: lot.coins.amount)
-        bytes.append(big: open.remaining.amount)
-        bytes.append(big: open.valueOut)
-        if let expiresAt = lot.expiresAt { bytes.append(big: expiresAt.milliseconds) }
+        bytes.append(number: lot.number)
+        bytes.append(number: position)
+        bytes.append(number: lot.coins.amount)
+        if open.isDrawn {
+            bytes.append(number: open.remaining.amount)
+            bytes.append(number: open.valueOut)
+        }
+        if let expiresAt = lot.expiresAt { bytes.append(number: expiresAt.milliseconds) }
         if let price = lot.price {
-            bytes.append(big: price.milliunits)
-            bytes.append(big: UInt32(clamping: price.currency.utf8.count))
+            bytes.append(number: price.milliunits)
+            bytes.append(number: Int64(price.currency.utf8.count))
             bytes.append(contentsOf: price.currency.utf8)
         }
     }
@@ -57,14 +63,18 @@ package enum OpenLotsCodec {
         var reader = Reader(bytes)
         var lots: [(environment: Environment, lot: OpenLot)] = []
         lots.reserveCapacity(bytes.count / bytesOfMost + 1)
-        while let flags = reader.number(UInt8.self) {
-            guard flags < 2 * hasPrice, let number = reader.number(Int64.self),
-                let position = reader.number(Int64.self), let coins = reader.coins(),
-                let remaining = reader.coins(), let valueOut = reader.number(Int64.self)
+        while let flags = reader.byte() {
+            guard flags < 2 * isDrawn, let number = reader.number(),
+                let position = reader.number(), let coins = reader.coins()
             else { throw malformed }
+            var (remaining, valueOut) = (coins, Int64(0))
+            if flags & isDrawn != 0 {
+                guard let left = reader.coins(), let out = reader.number() else { throw malformed }
+                (remaining, valueOut) = (left, out)
+            }
             var expiresAt: Timestamp?
             if flags & expires != 0 {
-                expiresAt = reader.number(Int64.self).flatMap(Timestamp.init(milliseconds:))
+                expiresAt = reader.number().flatMap(Timestamp.init(milliseconds:))
                 guard expiresAt != nil else { throw malformed }
             }
             var price: StatedPrice?
@@ -77,6 +87,7 @@ package enum OpenLotsCodec {
                 expiresAt: expiresAt, price: price)
             let open = OpenLot(
                 lot, openedAt: position, remaining: remaining, valueOut: valueOut)
+            guard open.isDrawn == (flags & isDrawn != 0) else { throw malformed }
             lots.append((flags & isSandbox != 0 ? .sandbox : .production, open))
         }
         return lots
@@ -85,9 +96,18 @@ package enum OpenLotsCodec {
     private static var malformed: EventStoreError { .corrupt("open lots of an account") }
 }
 
+extension OpenLot {
+    fileprivate var isDrawn: Bool { remaining != lot.coins || valueOut != 0 }
+}
+
 extension [UInt8] {
-    fileprivate mutating func append(big number: some FixedWidthInteger) {
-        unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+    fileprivate mutating func append(number: Int64) {
+        var rest = UInt64(bitPattern: number << 1 ^ number >> 63)
+        while rest >= 128 {
+            append(UInt8(truncatingIfNeeded: rest) | 128)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
     }
 }
 
@@ -98,19 +118,29 @@ private struct Reader {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
-        let size = MemoryLayout<Number>.size
-        guard bytes.count - index >= size else { return nil }
-        defer { index += size }
-        return unsafe bytes.withUnsafeBytes { bytes in
-            Number(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: index, as: Number.self))
-        }
+    mutating func byte() -> UInt8? {
+        guard index < bytes.count else { return nil }
+        defer { index += 1 }
+        return bytes[index]
     }
 
-    mutating func coins() -> Coins? { number(Int64.self).flatMap(Coins.init) }
+    /// Nil also for one that has more bytes than it needs, or more bits than there are.
+    mutating func number() -> Int64? {
+        var number: UInt64 = 0
+        for shift in stride(from: 0, to: 64, by: 7) {
+            guard let byte = byte(), shift < 63 || byte <= 1 else { return nil }
+            number |= UInt64(byte & 127) << UInt64(shift)
+            guard byte < 128 else { continue }
+            guard byte > 0 || shift == 0 else { return nil }
+            return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+        }
+        return nil
+    }
+
+    mutating func coins() -> Coins? { number().flatMap(Coins.init) }
 
     mutating func price() -> StatedPrice? {
-        guard let milliunits = number(Int64.self), let length = number(UInt32.self),
+        guard let milliunits = number(), let length = number(), length >= 0,
             length <= bytes.count - index
         else { return nil }
         let end = index + Int(length)

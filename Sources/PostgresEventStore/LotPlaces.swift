@@ -19,12 +19,19 @@ struct LotPlaces {
     /// Lots that have had rows of their own, with what is left of them.
     private(set) var changed: [(id: LotID, rest: LotRest)] = []
 
-    /// How many of an account's numbers, counted from its last one, are those of lots in its row.
-    static let newestMax: Int64 = 8
+    /// How many of an account's newest numbers are those of lots in its row, at least; twice as many
+    /// are too many, and half of them leave together, since a statement costs more than what it writes.
+    private static let newestMin: Int64 = 8
 
     /// The lots in the row of `account`; nil if there are none.
     static func openLots(of account: Account) -> [UInt8]? {
-        OpenLotsCodec.encode(account, above: account.lotCount - newestMax)
+        OpenLotsCodec.encode(account, above: lastGone(account.lotCount))
+    }
+
+    /// The last number that is among the newest no more, of an account that has had so many lots; 0 if
+    /// there is none.
+    private static func lastGone(_ lotCount: Int64) -> Int64 {
+        max(0, lotCount / newestMin - 1) * newestMin
     }
 
     init(after accounts: [ChangedAccount]) {
@@ -37,7 +44,7 @@ struct LotPlaces {
     private mutating func move(_ lot: ChangedLot, of changed: ChangedAccount) {
         let number = lot.lot.number
         guard let position = lot.openedAt,
-            number > changed.lotCountBefore - LotPlaces.newestMax
+            number > LotPlaces.lastGone(changed.lotCountBefore)
         else {
             return self.changed.append(
                 (LotID(account: changed.id, number: number), lot.rest))
@@ -52,9 +59,9 @@ struct LotPlaces {
 
     /// Open lots that are among the newest no more.
     private mutating func giveWay(in changed: ChangedAccount) {
-        let last = changed.account.lotCount - LotPlaces.newestMax
-        let lastBefore = changed.lotCountBefore - LotPlaces.newestMax
-        guard last > 0, last > lastBefore else { return }
+        let last = LotPlaces.lastGone(changed.account.lotCount)
+        let lastBefore = LotPlaces.lastGone(changed.lotCountBefore)
+        guard last > lastBefore else { return }
         for environment in Environment.allCases {
             changed.account[environment].forEachOpenLot(above: lastBefore) { open in
                 guard open.lot.number <= last, let position = open.openedAt else { return }

@@ -49,11 +49,11 @@ import Testing
             "account u9: kept, but it has no events"
         ),
         // The bytes of the only lot in the row: its coins, what is left of them, and its event.
-        (openLots("set_byte(open_lots, 24, 101)"), "lot 1 of u1: kept as"),
-        (openLots("set_byte(open_lots, 32, 1)"), "lot 1 of u1: kept as"),
-        (openLots("set_byte(open_lots, 16, 4)"), "lot 1 of u1: kept as"),
+        (openLots("set_byte(open_lots, 3, 202)"), "lot 1 of u1: kept as"),
+        (openLots(#"set_byte(open_lots, 0, 16) || '\x0200'"#), "lot 1 of u1: kept as"),
+        (openLots("set_byte(open_lots, 2, 8)"), "lot 1 of u1: kept as"),
         (openLots("NULL"), "account u1: 0 lots are kept"),
-        (openLots("open_lots || set_byte(open_lots, 8, 2)"), "lot 2 of u1: kept as"),
+        (openLots("open_lots || set_byte(open_lots, 1, 4)"), "lot 2 of u1: kept as"),
         (openLots("substring(open_lots FROM 2)"), "lane 0: accounts can't be read"),
         (
             """

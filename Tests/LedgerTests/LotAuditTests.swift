@@ -24,15 +24,15 @@ private let nobodysLane = Lane.of(.unclaimed, count: 2)
     static let tamperings: [(sql: String, finding: String)] = [
         // The bytes of lot 1, which is in the row: what is left of it, the value that has left, its
         // price, currency, environment and event.
-        (openLot(32, 51), "lot 1 of u1: kept as"),
-        (openLot(32, 51), "account u1: kept as"),
-        (openLot(40, 1), "lot 1 of u1: kept as"),
-        (openLot(48, 1), "lot 1 of u1: kept as"),
-        (openLot(53, 69), "lot 1 of u1: kept as"),
-        (openLot(0, 9), "lot 1 of u1: kept as"),
-        (openLot(16, 7), "lane 0: lots can't be read"),
+        (openLot(5, 102), "lot 1 of u1: kept as"),
+        (openLot(5, 102), "account u1: kept as"),
+        (openLot(6, 168), "lot 1 of u1: kept as"),
+        (openLot(9, 130), "lot 1 of u1: kept as"),
+        (openLot(13, 69), "lot 1 of u1: kept as"),
+        (openLot(0, 25), "lot 1 of u1: kept as"),
+        (openLot(2, 14), "lane 0: lots can't be read"),
         (openLot(0, 255), "lane 0: lots can't be read"),
-        (openLot(17, 255), "lane 0: accounts can't be read"),
+        (openLot(3, 241), "lane 0: accounts can't be read"),
         // Lot 2 is used up.
         (olderLots("remaining = 1, is_open = true"), "lot 2 of u1: kept as"),
         (olderLots("remaining = 1, is_open = true"), "account u1: kept as"),

@@ -53,7 +53,7 @@ import Testing
         try await withPostgres { (database, loop) async throws in
             try await withPostgresStore(of: database, on: loop) { (postgres) async throws in
                 let first = Ledger(postgres, loop)
-                for _ in 0..<12 { _ = try await first.submit(gift(10)) }
+                for _ in 0..<24 { _ = try await first.submit(gift(5)) }
                 _ = try await first.submit(.grant("T1", to: "u3", command: 1))
                 let store = ScriptedStore(postgres)
                 let writer = LedgerWriter(0, store, loop)

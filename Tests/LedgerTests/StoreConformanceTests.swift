@@ -100,7 +100,10 @@ import Testing
             batch.accounts = [
                 ChangedAccount(
                     id: "u1", account: account, versionBefore: 0, lotCountBefore: 0,
-                    changedLots: [])
+                    changedLots: [
+                        ChangedLot(
+                            environment: .sandbox, lot: lot, openedAt: 2, rest: LotRest(open))
+                    ])
             ]
             try await store.append(batch)
             #expect(
