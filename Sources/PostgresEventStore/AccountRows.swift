@@ -51,21 +51,13 @@ struct AccountRows {
                     parts[id, default: Parts()].add(open, environment)
                 }
             } else {
-                let environment = try rows.value(row, 6, Environment.init(rawValue:))
-                parts[id, default: Parts()].add(try openLot(row), environment)
+                let rest = try rows.lotRest(row, 11)
+                let open = OpenLot(
+                    try rows.lot(row, 5), remaining: rest.remaining, valueOut: rest.valueOut)
+                parts[id, default: Parts()].add(open, try rows.environment(row, 13))
             }
         }
         return parts.compactMapValues(\.account)
-    }
-
-    private func openLot(_ row: Int) throws(PostgresError) -> OpenLot {
-        let lot = Lot(
-            number: try rows.int8(row, 5),
-            kind: try rows.value(row, 7, Lot.Kind.init(rawValue:)),
-            coins: try rows.coins(row, 8), expiresAt: try rows.optionalInstant(row, 11),
-            price: try rows.price(row, 12))
-        return OpenLot(
-            lot, remaining: try rows.coins(row, 9), valueOut: try rows.int8(row, 10))
     }
 }
 

@@ -114,11 +114,7 @@ struct LoadReads {
     private func lots(_ rows: PostgresRows) throws(PostgresError) -> [LotID: Lot] {
         var lots: [LotID: Lot] = [:]
         for row in 0..<rows.count {
-            let lot = Lot(
-                number: try rows.int8(row, 1),
-                kind: try rows.value(row, 2, Lot.Kind.init(rawValue:)),
-                coins: try rows.coins(row, 3), expiresAt: try rows.optionalInstant(row, 4),
-                price: try rows.price(row, 5))
+            let lot = try rows.lot(row, 1)
             lots[LotID(account: try rows.account(row, 0), number: lot.number)] = lot
         }
         return lots

@@ -34,11 +34,16 @@ struct LotRows {
         for row in 0..<rows.count {
             let account = try rows.account(row, 0)
             let lane = try rows.lane(row, 1)
-            guard try rows.isNull(row, 3) else {
-                lots.append(try lot(row, account, lane))
+            guard try rows.isNull(row, 4) else {
+                let lot = try rows.lot(row, 4)
+                lots.append(
+                    KeptLot(
+                        id: LotID(account: account, number: lot.number),
+                        environment: try rows.environment(row, 12), lot: lot,
+                        grant: try rows.event(row, 1), rest: try rows.lotRest(row, 10)))
                 continue
             }
-            for (environment, open) in try rows.openLots(row, 2) {
+            for (environment, open) in try rows.openLots(row, 3) {
                 lots.append(
                     KeptLot(
                         id: LotID(account: account, number: open.lot.number),
@@ -48,20 +53,5 @@ struct LotRows {
             }
         }
         return lots
-    }
-
-    private func lot(
-        _ row: Int, _ account: AccountID, _ lane: Lane
-    ) throws(PostgresError) -> KeptLot {
-        let lot = Lot(
-            number: try rows.int8(row, 3),
-            kind: try rows.value(row, 6, Lot.Kind.init(rawValue:)),
-            coins: try rows.coins(row, 7), expiresAt: try rows.optionalInstant(row, 10),
-            price: try rows.price(row, 11))
-        return KeptLot(
-            id: LotID(account: account, number: lot.number),
-            environment: try rows.value(row, 5, Environment.init(rawValue:)), lot: lot,
-            grant: EventID(lane: lane, position: try rows.int8(row, 4)),
-            rest: LotRest(remaining: try rows.coins(row, 8), valueOut: try rows.int8(row, 9)))
     }
 }

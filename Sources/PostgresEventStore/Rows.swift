@@ -36,6 +36,24 @@ extension PostgresRows {
         return StatedPrice(milliunits: milliunits, currency: try text(row, column + 1))
     }
 
+    /// What a lot is, in six columns.
+    func lot(_ row: Int, _ column: Int) throws(PostgresError) -> Lot {
+        Lot(
+            number: try int8(row, column),
+            kind: try value(row, column + 1, Lot.Kind.init(rawValue:)),
+            coins: try coins(row, column + 2), expiresAt: try optionalInstant(row, column + 3),
+            price: try price(row, column + 4))
+    }
+
+    /// What is left of a lot, in two columns.
+    func lotRest(_ row: Int, _ column: Int) throws(PostgresError) -> LotRest {
+        LotRest(remaining: try coins(row, column), valueOut: try int8(row, column + 1))
+    }
+
+    func environment(_ row: Int, _ column: Int) throws(PostgresError) -> Environment {
+        try value(row, column, Environment.init(rawValue:))
+    }
+
     func instant(_ row: Int, _ column: Int) throws(PostgresError) -> Timestamp {
         guard let instant = Timestamp(milliseconds: try timestamp(row, column)) else {
             throw outOfRange(column)

@@ -2,21 +2,28 @@ import Postgres
 
 /// Account states, balances and lots.
 extension Statements {
+    /// What a lot is, as `PostgresRows.lot` reads it.
+    private static let lotColumns = "number, kind, coins, expires_at, price_milliunits, currency"
+
+    /// A lot with where its coins are real and what is left of them.
+    private static let keptLotColumns = "\(lotColumns), remaining, value_out, environment"
+
+    /// In rows that have none.
+    private static let noLotColumns =
+        """
+        NULL::bigint AS number, NULL::text AS kind, NULL::bigint AS coins,
+        NULL::timestamptz AS expires_at, NULL::bigint AS price_milliunits,
+        NULL::text AS currency, NULL::bigint AS remaining, NULL::bigint AS value_out,
+        NULL::text AS environment
+        """
+
     /// An account's own row, then one for each open lot that isn't in it: in one statement, so that
     /// they belong together.
     private static let stateColumns =
-        """
-        account, version, lot_count, details, open_lots, NULL::bigint AS number,
-        NULL::text AS environment, NULL::text AS kind, NULL::bigint AS coins,
-        NULL::bigint AS remaining, NULL::bigint AS value_out, NULL::timestamptz AS expires_at,
-        NULL::bigint AS price_milliunits, NULL::text AS currency
-        """
+        "account, version, lot_count, details, open_lots, \(noLotColumns)"
 
     private static let openLotColumns =
-        """
-        account, NULL::bigint, NULL::bigint, NULL::bytea, NULL::bytea, number, environment, kind,
-        coins, remaining, value_out, expires_at, price_milliunits, currency
-        """
+        "account, NULL::bigint, NULL::bigint, NULL::bytea, NULL::bytea, \(keptLotColumns)"
 
     static let accounts = PostgresStatement(
         "accounts",
@@ -57,19 +64,10 @@ extension Statements {
 
     /// An account's row with the lots in it.
     private static let rowColumns =
-        """
-        account, lane, open_lots, NULL::bigint AS number, NULL::bigint AS position,
-        NULL::text AS environment, NULL::text AS kind, NULL::bigint AS coins,
-        NULL::bigint AS remaining, NULL::bigint AS value_out, NULL::timestamptz AS expires_at,
-        NULL::bigint AS price_milliunits, NULL::text AS currency
-        """
+        "account, lane, NULL::bigint AS position, open_lots, \(noLotColumns)"
 
     /// A lot with a row of its own.
-    private static let olderLotColumns =
-        """
-        account, lane, NULL::bytea, number, position, environment, kind, coins, remaining,
-        value_out, expires_at, price_milliunits, currency
-        """
+    private static let olderLotColumns = "account, lane, position, NULL::bytea, \(keptLotColumns)"
 
     /// The key has an account's open and closed lots apart.
     private static func olderLots(
@@ -132,8 +130,7 @@ extension Statements {
         FROM unnest($1::text[], $2::bigint[]) AS wanted (account, number)
         CROSS JOIN (VALUES (true), (false)) AS half (is_open)
         CROSS JOIN LATERAL (
-            SELECT account, number, kind, coins, expires_at, price_milliunits, currency
-            FROM coinledger.older_lots
+            SELECT account, \(lotColumns) FROM coinledger.older_lots
             WHERE older_lots.account = wanted.account AND older_lots.is_open = half.is_open
                 AND older_lots.number = wanted.number
             OFFSET 0
