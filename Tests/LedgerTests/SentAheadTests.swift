@@ -57,16 +57,14 @@ import Testing
     @Test func `is done once if both answers are lost`() async throws {
         try await withKnownAccounts { (store, writer) async throws in
             store.fail(.unknownAfter, .unknownAfter)
-            store.hold()
-            async let first = writer.submit(.grant("T1", to: "u1", command: 11))
-            await store.waitUntilHeld()
-            async let second = writer.submit(.grant("T2", to: "u1", command: 12))
-            await settle()
-            #expect(store.heldCount == 2)
-            store.release()
-            #expect(try await first.isDone)
-            #expect(try await second.isDone)
-            #expect(try await second.balance.production.paid == 300)
+            let (first, second) = try await bothUnderWay(store) {
+                try await writer.submit(.grant("T1", to: "u1", command: 11))
+            } then: {
+                try await writer.submit(.grant("T2", to: "u1", command: 12))
+            }
+            #expect(first.isDone)
+            #expect(second.isDone)
+            #expect(second.balance.production.paid == 300)
             try await expectSound(store)
         }
     }
@@ -75,33 +73,29 @@ import Testing
     func `is carried out though that is refused`(fault: ScriptedStore.Fault) async throws {
         try await withKnownAccounts { (store, writer) async throws in
             store.fail(fault)
-            store.hold()
-            async let first = writerFailure {
-                _ = try await writer.submit(.grant("T1", to: "u1", command: 11))
+            let (failure, second) = try await bothUnderWay(store) {
+                try await writerFailure {
+                    _ = try await writer.submit(.grant("T1", to: "u1", command: 11))
+                }
+            } then: {
+                try await writer.submit(.spend(50, of: "u1", command: 12))
             }
-            await store.waitUntilHeld()
-            async let second = writer.submit(.spend(50, of: "u1", command: 12))
-            await settle()
-            #expect(store.heldCount == 2)
-            store.release()
-            #expect(try await first == .unavailable)
-            #expect(try await second.balance.production.paid == 50)
+            #expect(failure == .unavailable)
+            #expect(second.balance.production.paid == 50)
             try await expectSound(store)
         }
     }
 
     @Test func `is refused for what it met itself`() async throws {
         try await withKnownAccounts { (store, writer) async throws in
-            store.hold()
-            async let first = writer.submit(.grant("T1", to: "u1", command: 11))
-            await store.waitUntilHeld()
-            // Granted when the accounts were made known; only its claim tells.
-            async let second = writer.submit(.grant("K1", to: "u1", command: 12))
-            await settle()
-            #expect(store.heldCount == 2)
-            store.release()
-            #expect(try await first.isDone)
-            #expect(try await !second.isDone)
+            let (first, second) = try await bothUnderWay(store) {
+                try await writer.submit(.grant("T1", to: "u1", command: 11))
+            } then: {
+                // Granted when the accounts were made known; only its claim tells.
+                try await writer.submit(.grant("K1", to: "u1", command: 12))
+            }
+            #expect(first.isDone)
+            #expect(!second.isDone)
             try await expectSound(store)
         }
     }
@@ -118,18 +112,30 @@ import Testing
 
     /// A purchase of 100 coins, and a spend that needs some of them.
     private func expectTwo(_ store: ScriptedStore, _ writer: LedgerWriter) async throws {
-        store.hold()
-        async let first = writer.submit(.grant("T1", to: "u1", command: 11))
-        await store.waitUntilHeld()
-        async let second = writer.submit(.spend(150, of: "u1", command: 12))
-        await settle()
-        #expect(store.heldCount == 2)
-        store.release()
-        #expect(try await first.isDone)
-        let spent = try await second
+        let (first, spent) = try await bothUnderWay(store) {
+            try await writer.submit(.grant("T1", to: "u1", command: 11))
+        } then: {
+            try await writer.submit(.spend(150, of: "u1", command: 12))
+        }
+        #expect(first.isDone)
         #expect(spent.rejection == nil)
         #expect(spent.balance.production.paid == 50)
         try await expectSound(store)
+    }
+
+    /// Submits something, and something else once that is on its way; lets both through when they are.
+    private func bothUnderWay<First: Sendable, Second: Sendable>(
+        _ store: ScriptedStore, _ first: @escaping @Sendable () async throws -> First,
+        then second: @escaping @Sendable () async throws -> Second
+    ) async throws -> (First, Second) {
+        store.hold()
+        async let one = first()
+        await store.waitUntilHeld()
+        async let other = second()
+        await settle()
+        #expect(store.heldCount == 2)
+        store.release()
+        return try await (one, other)
     }
 
     /// As many purchases at once as there are numbers.
