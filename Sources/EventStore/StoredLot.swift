@@ -98,13 +98,15 @@ extension StoredLot.Source {
 }
 
 extension Event {
-    /// Where the lots come from that it opens; nil if it opens none.
-    package var lotSource: StoredLot.Source? {
+    /// The lots that it opens, and where they come from; nil if it opens none.
+    package var opened: (source: StoredLot.Source, environment: Environment, lots: [Lot])? {
         switch self {
-        case .coinsGranted(let granted): StoredLot.Source(granted.source)
+        case .coinsGranted(let granted):
+            return (StoredLot.Source(granted.source), granted.environment, granted.lots)
         case .coinsAdjusted(let adjusted):
-            if case .added = adjusted.change { .support(ticketID: adjusted.ticketID) } else { nil }
-        default: nil
+            guard case .added(let lot) = adjusted.change else { return nil }
+            return (.support(ticketID: adjusted.ticketID), adjusted.environment, [lot])
+        default: return nil
         }
     }
 }

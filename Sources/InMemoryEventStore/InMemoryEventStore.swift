@@ -236,23 +236,12 @@ extension StoredEvent {
     fileprivate func openedLots() throws(EventStoreError) -> [StoredLot] {
         let opening: [EventCodec.EventType] = [.coinsGranted, .coinsAdjusted]
         guard opening.contains(where: { $0.rawValue == type }) else { return [] }
-        let event = try decoded()
-        guard let source = event.lotSource else { return [] }
-        return event.openedLots.map { environment, lot in
+        guard let opened = try decoded().opened else { return [] }
+        return opened.lots.map { lot in
             StoredLot(
-                account: account, environment: environment, lot: lot, source: source, grant: id,
-                grantedAt: recordedAt, rest: LotRest(OpenLot(lot)))
-        }
-    }
-}
-
-extension Event {
-    fileprivate var openedLots: [(Environment, Lot)] {
-        switch self {
-        case .coinsGranted(let granted): granted.lots.map { (granted.environment, $0) }
-        case .coinsAdjusted(let adjusted):
-            if case .added(let lot) = adjusted.change { [(adjusted.environment, lot)] } else { [] }
-        default: []
+                account: account, environment: opened.environment, lot: lot,
+                source: opened.source, grant: id, grantedAt: recordedAt,
+                rest: LotRest(OpenLot(lot)))
         }
     }
 }

@@ -53,10 +53,10 @@ extension PostgresEventStore {
             return events
         }
         return try lots.map { (lot) throws(EventStoreError) in
-            guard let event = events[lot.grant], let source = try event.decoded().lotSource else {
+            guard let event = events[lot.grant], let opened = try event.decoded().opened else {
                 throw .corrupt("event \(lot.grant) didn't open lot \(lot.id.number)")
             }
-            return lot.from(source, at: event.recordedAt)
+            return lot.from(opened.source, at: event.recordedAt)
         }
     }
 
