@@ -1,15 +1,17 @@
-import Glibc
+public import Glibc
 
 /// A value behind a mutex.
 ///
 /// `Synchronization.Mutex` is a futex that the thread sanitizer can't see on Linux, so that it
 /// reports races where there are none; this one is a `pthread_mutex_t`, which it understands.
-@safe package final class Lock<Value>: @unchecked Sendable {
+///
+/// Public and inlinable, since generic code is compiled for other modules' types only if it is.
+@safe public final class Lock<Value>: @unchecked Sendable {
     // Sendable, because `value` is touched only between lock and unlock.
-    private var value: Value
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var value: Value
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    package init(_ value: sending Value) {
+    public init(_ value: sending Value) {
         self.value = value
         unsafe mutex = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
@@ -21,7 +23,7 @@ import Glibc
     }
 
     /// Runs `body` with the value locked. `body` must not wait for anything.
-    package func withLock<Result, Failure: Error>(
+    @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         unsafe pthread_mutex_lock(mutex)

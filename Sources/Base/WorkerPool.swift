@@ -8,8 +8,7 @@ import Glibc
     package struct QueueFull: Error {}
 
     private let jobsMax: Int
-    private var jobs: [@Sendable () -> Void] = []
-    private var first = 0
+    private var jobs = Queue<@Sendable () -> Void>()
     private var isStopped = false
     private var idleThreads = 0
     /// Whether a thread was woken that hasn't looked for a job yet.
@@ -57,7 +56,7 @@ import Glibc
 
     private func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
         unsafe pthread_mutex_lock(mutex)
-        guard !isStopped, jobs.count - first < jobsMax else {
+        guard !isStopped, jobs.count < jobsMax else {
             unsafe pthread_mutex_unlock(mutex)
             return false
         }
@@ -69,7 +68,7 @@ import Glibc
     /// Wakes one thread if there is something to do for it. Waking is dear, and jobs come in bursts: so
     /// one at a time, and each wakes the next if that's still needed.
     private func unlockAndWake() {
-        let mustWake = idleThreads > 0 && !isWaking && first < jobs.count
+        let mustWake = idleThreads > 0 && !isWaking && !jobs.isEmpty
         if mustWake { isWaking = true }
         unsafe pthread_mutex_unlock(mutex)
         // The mutex is free by now, so that nobody is woken only to wait for it.
@@ -82,7 +81,11 @@ import Glibc
 
     private func next() -> (@Sendable () -> Void)? {
         unsafe pthread_mutex_lock(mutex)
-        while first == jobs.count {
+        while true {
+            if let job = jobs.takeFirst() {
+                unlockAndWake()
+                return job
+            }
             if isStopped {
                 unsafe pthread_mutex_unlock(mutex)
                 return nil
@@ -92,16 +95,5 @@ import Glibc
             idleThreads -= 1
             isWaking = false
         }
-        let job = jobs[first]
-        first += 1
-        if first == jobs.count {
-            jobs.removeAll(keepingCapacity: true)
-            first = 0
-        } else if first >= 1024 {
-            jobs.removeFirst(first)
-            first = 0
-        }
-        unlockAndWake()
-        return job
     }
 }

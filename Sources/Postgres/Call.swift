@@ -70,32 +70,3 @@ struct Step {
     let call: Call?
     var isAnswered = false
 }
-
-/// First in, first out.
-struct StepQueue {
-    private var steps: [Step] = []
-    private var head = 0
-
-    var isEmpty: Bool { head == steps.count }
-    var first: Step? { isEmpty ? nil : steps[head] }
-    /// Everyone who waits, some more than once.
-    var calls: [Call] { steps[head...].compactMap(\.call) }
-
-    mutating func append(_ step: Step) { steps.append(step) }
-
-    mutating func markFirstAnswered() {
-        if !isEmpty { steps[head].isAnswered = true }
-    }
-
-    mutating func removeFirst() {
-        guard !isEmpty else { return }
-        head += 1
-        if head == steps.count {
-            steps.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head >= 4096 {
-            steps.removeFirst(head)
-            head = 0
-        }
-    }
-}

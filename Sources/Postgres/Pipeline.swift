@@ -1,3 +1,4 @@
+import Base
 import EventLoop
 
 /// The two directions of a connection's pipeline.
@@ -84,13 +85,13 @@ extension PostgresConnection {
     }
 
     private func take(_ answer: LibpqConnection.Answer) {
-        guard let step = steps.first, !step.isAnswered else {
+        guard var step = steps.first, !step.isAnswered else {
             if case .lost = answer { return lose() }
             return lose(.protocolViolation("an answer nobody asked for"))
         }
         switch (answer, step.kind) {
         case (.synchronised, .sync):
-            steps.removeFirst()
+            _ = steps.takeFirst()
             if let call = step.call { finish(call) }
             return
         case (.refused(let error), .sync):
@@ -115,7 +116,8 @@ extension PostgresConnection {
         case (.synchronised, _), (.rows, .sync), (.aborted, .sync):
             return lose(.protocolViolation("an answer out of order"))
         }
-        steps.markFirstAnswered()
+        step.isAnswered = true
+        steps.replaceFirst(with: step)
     }
 
     /// Goes on to the next step, if the first one is answered.
@@ -125,7 +127,7 @@ extension PostgresConnection {
             return true
         }
         guard let step = steps.first, step.isAnswered else { return false }
-        steps.removeFirst()
+        _ = steps.takeFirst()
         guard let call = step.call else { return true }
         call.stepsLeft -= 1
         // A write is answered by its sync, when it's durable.

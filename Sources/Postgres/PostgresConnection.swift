@@ -1,3 +1,4 @@
+import Base
 package import EventLoop
 
 /// One pipelined connection, confined to its event loop.
@@ -14,7 +15,8 @@ package final class PostgresConnection: @unchecked Sendable {
     private let isPrompt: Bool
 
     var waiting: [Call] = []
-    var steps = StepQueue()
+    /// What was sent, in the order in which the server answers.
+    var steps = Queue<Step>()
     /// Names of the statements that are prepared, or will be once what was sent is executed.
     var prepared: Set<String> = []
     /// Those the server refused to prepare last time, and why.
@@ -142,12 +144,13 @@ package final class PostgresConnection: @unchecked Sendable {
         wire.finish()
         if let watchdog { loop.cancel(watchdog) }
         var reason = reason
-        for call in steps.calls + waiting {
+        // Some wait for several steps, but are told once.
+        for call in steps.all.compactMap(\.call) + waiting {
             call.finish(.failure(reason ?? .connectionLost(sent: call.isSent)))
             reason = nil
         }
         script?.finish(reason ?? .connectionLost(sent: true))
-        (steps, waiting, script) = (StepQueue(), [], nil)
+        (steps, waiting, script) = (Queue(), [], nil)
     }
 
     private func handle(_ readiness: Readiness) {

@@ -83,43 +83,20 @@ enum Decision {
 /// called and stays until nothing is left.
 final class WorkQueue: Sendable {
     private struct State {
-        var work: [QueuedWork] = []
-        var first = 0
+        var work = Queue<QueuedWork>()
         /// Taken out, but not yet part of a batch: it still waits.
         var aheadCount = 0
         var isBeingEmptied = false
         var isAnnounced = false
-
-        var count: Int { work.count - first }
 
         /// Whether somebody has to be told of what waits here, who isn't on the way already.
         mutating func announce() -> Bool {
             defer { isAnnounced = true }
             return !isAnnounced
         }
-
-        mutating func take(_ count: Int) -> [QueuedWork] {
-            let taken = Array(work[first..<first + count])
-            drop(count)
-            return taken
-        }
-
-        mutating func drop(_ count: Int) {
-            first += count
-            if first == work.count {
-                work.removeAll(keepingCapacity: true)
-                first = 0
-            } else if first >= WorkQueue.usedMax {
-                work.removeFirst(first)
-                first = 0
-            }
-        }
     }
 
     private let state = Lock(State())
-
-    /// How many places at the front are empty before the rest moves up.
-    private static let usedMax = 1024
 
     enum Reception {
         /// There is no room.
@@ -134,8 +111,8 @@ final class WorkQueue: Sendable {
 
     func append(_ work: [QueuedWork], limit: Int) -> Reception {
         state.withLock { state in
-            guard state.count + state.aheadCount + work.count <= limit else { return .full }
-            state.work += work
+            guard state.work.count + state.aheadCount + work.count <= limit else { return .full }
+            state.work.append(contentsOf: work)
             guard state.isBeingEmptied else {
                 state.isBeingEmptied = true
                 return .first
@@ -146,7 +123,7 @@ final class WorkQueue: Sendable {
 
     /// Whether something waits of which nobody has been told yet.
     func announce() -> Bool {
-        state.withLock { $0.count > 0 && $0.announce() }
+        state.withLock { !$0.work.isEmpty && $0.announce() }
     }
 
     /// What has come from now on is to be announced again.
@@ -156,33 +133,33 @@ final class WorkQueue: Sendable {
 
     /// What comes next, which stays.
     var first: QueuedWork? {
-        state.withLock { $0.count > 0 ? $0.work[$0.first] : nil }
+        state.withLock { $0.work.first }
     }
 
     /// Takes out what comes next. It counts as waiting until `takeBatch`.
     func takeFirstAhead() {
         state.withLock { state in
             state.aheadCount += 1
-            state.drop(1)
+            _ = state.work.takeFirst()
         }
     }
 
     /// Up to `count` pieces that come next, which stay.
     func first(_ count: Int) -> ArraySlice<QueuedWork> {
-        state.withLock { $0.work[$0.first...].prefix(count) }
+        state.withLock { $0.work.all.prefix(count) }
     }
 
     /// What comes next, for a batch that has been taken ahead in part, and how much waits after it;
     /// nil if there is nothing for that batch, and the task is to end.
     func takeBatch(upTo limit: Int) -> (rest: [QueuedWork], leaving: Int)? {
         state.withLock { state in
-            guard state.count + state.aheadCount > 0 else {
+            guard state.work.count + state.aheadCount > 0 else {
                 state.isBeingEmptied = false
                 return nil
             }
-            let rest = state.take(min(state.count, limit - state.aheadCount))
+            let rest = state.work.take(min(state.work.count, limit - state.aheadCount))
             state.aheadCount = 0
-            return (rest, state.count)
+            return (rest, state.work.count)
         }
     }
 }
