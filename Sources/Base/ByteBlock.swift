@@ -55,6 +55,34 @@ struct ByteBlock {
     }
 }
 
+extension Span<UInt8> {
+    /// Where what a JSON string holds as it is ends, from `start` on: at a quotation mark, a backslash, a
+    /// control character or the end; and whether it's ASCII.
+    ///
+    /// Texts are most of what is read and written (a receipt may have a megabyte), so this is the loop
+    /// that counts: it goes over memory, and over many bytes at a time.
+    func plainJSONEnd(from start: Int) -> (index: Int, isASCII: Bool) {
+        unsafe withUnsafeBufferPointer { memory in
+            var union: UInt8 = 0
+            var start = start
+            while start + ByteBlock.count <= memory.count {
+                let block = unsafe ByteBlock(memory, at: start)
+                guard block.isPlainJSON else { break }
+                if !block.isASCII { union = 0x80 }
+                start += ByteBlock.count
+            }
+            for index in start..<memory.count {
+                let byte = unsafe memory[index]
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 {
+                    return (index, union < 0x80)
+                }
+                union |= byte
+            }
+            return (memory.count, union < 0x80)
+        }
+    }
+}
+
 extension UnsafeBufferPointer<UInt8> {
     /// Where `byte` comes first, from `start` on.
     package func firstIndex(of byte: UInt8, from start: Int) -> Int? {

@@ -76,9 +76,7 @@ package struct JSONObjectWriter: ~Copyable {
     }
 
     private mutating func name(_ name: StaticString) {
-        writer.append(isEmpty ? "\"" : ",\"")
+        writer.append(name: name, isFirst: isEmpty)
         isEmpty = false
-        writer.append(name)
-        writer.append("\":")
     }
 }

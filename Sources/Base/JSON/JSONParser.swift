@@ -187,7 +187,7 @@ private struct JSONParser {
     private mutating func string(_ bytes: borrowing Span<UInt8>) throws(JSONError) -> String {
         offset += 1
         let start = offset
-        let (index, isASCII) = plainEnd(bytes, from: start)
+        let (index, isASCII) = bytes.plainJSONEnd(from: start)
         offset = index
         guard index < count, bytes[index] >= 0x20 else { throw .syntax(offset: index) }
         guard bytes[index] == UInt8(ascii: "\"") else {
@@ -266,33 +266,6 @@ private struct JSONParser {
             offset += 1
         }
         return value
-    }
-
-    /// Where text without escapes ends, and whether it's ASCII up to there.
-    ///
-    /// Texts are most of what is read (a receipt may have a megabyte), so this is the loop that
-    /// counts: it goes over memory, and over many bytes at a time.
-    private func plainEnd(
-        _ bytes: borrowing Span<UInt8>, from start: Int
-    ) -> (index: Int, isASCII: Bool) {
-        unsafe bytes.withUnsafeBufferPointer { memory in
-            var union: UInt8 = 0
-            var start = start
-            while start + ByteBlock.count <= memory.count {
-                let block = unsafe ByteBlock(memory, at: start)
-                guard block.isPlainJSON else { break }
-                if !block.isASCII { union = 0x80 }
-                start += ByteBlock.count
-            }
-            for index in start..<memory.count {
-                let byte = unsafe memory[index]
-                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 {
-                    return (index, union < 0x80)
-                }
-                union |= byte
-            }
-            return (memory.count, union < 0x80)
-        }
     }
 
     /// The text of bytes that are known to be ASCII, which needs no validation.

@@ -40,9 +40,18 @@ struct JSONWriter: ~Copyable {
     }
 
     mutating func write(_ text: String) {
-        append("\"")
+        output.append(UInt8(ascii: "\""))
         writeEscaped(text.utf8.span)
-        append("\"")
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// A member's name, which needs no escapes, and what stands around it.
+    mutating func append(name: StaticString, isFirst: Bool) {
+        if !isFirst { output.append(UInt8(ascii: ",")) }
+        output.append(UInt8(ascii: "\""))
+        output.append(name)
+        output.append(UInt8(ascii: "\""))
+        output.append(UInt8(ascii: ":"))
     }
 
     /// Appends text that is JSON already.
@@ -50,16 +59,13 @@ struct JSONWriter: ~Copyable {
 
     private mutating func writeEscaped(_ text: borrowing Span<UInt8>) {
         var start = 0
-        for index in text.indices where JSONWriter.isEscaped(text[index]) {
-            output.append(text.extracting(start..<index))
-            writeEscape(text[index])
-            start = index + 1
+        while true {
+            let end = text.plainJSONEnd(from: start).index
+            output.append(text.extracting(start..<end))
+            guard end < text.count else { return }
+            writeEscape(text[end])
+            start = end + 1
         }
-        output.append(text.extracting(start..<text.count))
-    }
-
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private mutating func writeEscape(_ byte: UInt8) {
