@@ -132,5 +132,7 @@ struct ParameterBuffer {
         append(big: Int32(1))
     }
 
-    private mutating func append(big number: some FixedWidthInteger) { bytes.append(big: number) }
+    private mutating func append(big number: some FixedWidthInteger) {
+        unsafe withUnsafeBytes(of: number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
+    }
 }

@@ -1,33 +1,48 @@
-/// An array of rows of a composite type, put into PostgreSQL's binary form as they are added.
+import Base
+
+/// An array of rows of a composite type, in PostgreSQL's binary form.
 ///
 /// Rows cost the server less than an array for each of their columns, once a statement has more than a
 /// few.
 package struct PostgresRecords: Sendable, Hashable {
     /// The composite type's identifier, which each database has its own of: `'…'::regtype::oid`.
     let type: UInt32
-    private let columnCount: Int32
-    private(set) var count = 0
+    let count: Int
     /// Each row with its length before it.
-    private(set) var bytes: [UInt8] = []
-    private var columnsLeft: Int32 = 0
+    let bytes: [UInt8]
+}
 
-    package init(of type: UInt32, columns columnCount: Int32) {
-        (self.type, self.columnCount) = (type, columnCount)
+/// Makes `PostgresRecords`, row by row.
+package struct PostgresRecordWriter: ~Copyable {
+    private let type: UInt32
+    private let columnCount: UInt32
+    private var writer = ByteWriter(capacity: 1024)
+    private var count = 0
+    private var columnsLeft: UInt32 = 0
+
+    package init(of type: UInt32, columns columnCount: Int) {
+        (self.type, self.columnCount) = (type, UInt32(columnCount))
+    }
+
+    package consuming func finish() -> PostgresRecords {
+        PostgresRecords(type: type, count: count, bytes: writer.finish())
     }
 
     /// Adds a row, whose columns `add` adds in the type's order.
-    package mutating func addRow(_ add: (inout PostgresRecords) -> Void) {
-        let start = bytes.count
-        bytes.append(big: Int32(0))
-        bytes.append(big: columnCount)
+    package mutating func addRow(_ add: (inout PostgresRecordWriter) -> Void) {
+        let start = writer.count
+        // The length comes first, once it's known.
+        writer.append(big: UInt64(columnCount))
         columnsLeft = columnCount
         add(&self)
         precondition(columnsLeft == 0, "a row has a value for each column")
-        let length = Int32(clamping: bytes.count - start - 4)
-        for index in 0..<4 {
-            bytes[start + index] = UInt8(truncatingIfNeeded: length >> Int32(24 - 8 * index))
-        }
+        writer.replace(at: start, big: UInt32(clamping: writer.count - start - 4))
         count += 1
+    }
+
+    /// Makes room for so many rows like those that are there.
+    package mutating func reserve(_ rows: Int) {
+        if count > 0 { writer.reserve(writer.count / count * rows) }
     }
 
     package mutating func add(_ number: Int64) { add(number, TypeID.int8) }
@@ -49,32 +64,36 @@ package struct PostgresRecords: Sendable, Hashable {
     package mutating func add(_ text: String?) {
         guard let text else { return addNull(TypeID.text) }
         addHeader(TypeID.text, length: text.utf8.count)
-        bytes.append(contentsOf: text.utf8)
+        writer.append(text.utf8.span)
     }
 
     package mutating func add(_ content: [UInt8]?) {
         guard let content else { return addNull(TypeID.bytea) }
         addHeader(TypeID.bytea, length: content.count)
-        bytes.append(contentsOf: content)
+        writer.append(content.span)
+    }
+
+    /// Adds a `bytea` of 16 bytes, the highest first.
+    package mutating func add(high: UInt64, low: UInt64) {
+        addHeader(TypeID.bytea, length: 16)
+        writer.append(big: high, low)
     }
 
     private mutating func add(_ number: Int64, _ type: UInt32) {
-        addHeader(type, length: 8)
-        bytes.append(big: number)
+        columnsLeft -= 1
+        writer.append(
+            big: PostgresRecordWriter.header(type, length: 8), UInt64(bitPattern: number))
     }
 
     private mutating func addNull(_ type: UInt32) { addHeader(type, length: -1) }
 
-    /// The column's type and its value's length.
     private mutating func addHeader(_ type: UInt32, length: Int) {
         columnsLeft -= 1
-        let length = UInt32(bitPattern: Int32(clamping: length))
-        bytes.append(big: UInt64(type) << 32 | UInt64(length))
+        writer.append(big: PostgresRecordWriter.header(type, length: length))
     }
-}
 
-extension [UInt8] {
-    mutating func append(big number: some FixedWidthInteger) {
-        unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+    /// The column's type and its value's length.
+    private static func header(_ type: UInt32, length: Int) -> UInt64 {
+        UInt64(type) << 32 | UInt64(UInt32(bitPattern: Int32(clamping: length)))
     }
 }

@@ -13,7 +13,7 @@ extension AppendParameters {
         let from: EventID?
     }
 
-    static func claims(_ batch: Batch, _ records: PostgresRecords) -> PostgresValue {
+    static func claims(_ batch: Batch, _ rows: consuming PostgresRecordWriter) -> PostgresValue {
         var claims = batch.claims.map { key, claim in
             Claim(
                 key: key, account: claim.account, event: claim.grant, from: batch.takenOver[key])
@@ -22,7 +22,7 @@ extension AppendParameters {
             claims.append(
                 Claim(key: key, account: .unclaimed, event: event, from: batch.takenOver[key]))
         }
-        return .rows(of: AppendParameters.order(of: claims), records) { place, row in
+        return .rows(of: AppendParameters.order(of: claims), rows) { place, row in
             let claim = claims[place.index]
             row.add(claim.key.transactionID.text)
             row.add(claim.key.environment.rawValue)
@@ -84,18 +84,7 @@ extension EventID {
 }
 
 extension CommandID {
-    /// Its 16 bytes, the highest first.
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(16)
-        for half in [high, low] {
-            for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: half >> UInt64(shift)))
-            }
-        }
-        return bytes
-    }
-
+    /// From 16 bytes, the highest first.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         func number(_ part: ArraySlice<UInt8>) -> UInt64 {

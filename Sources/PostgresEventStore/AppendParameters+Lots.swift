@@ -5,9 +5,9 @@ import Postgres
 /// Lots that leave their account's row, and what a batch leaves of those that had left it.
 extension AppendParameters {
     static func olderLots(
-        _ lots: [LotPlaces.Leaving], _ records: PostgresRecords
+        _ lots: [LotPlaces.Leaving], _ rows: consuming PostgresRecordWriter
     ) -> PostgresValue {
-        .rows(of: lots, records) { leaving, row in
+        .rows(of: lots, rows) { leaving, row in
             let lot = leaving.lot
             row.add(leaving.account.text)
             row.add(lot.number)
@@ -24,9 +24,9 @@ extension AppendParameters {
     }
 
     static func changedLots(
-        _ lots: [(id: LotID, rest: LotRest)], _ records: PostgresRecords
+        _ lots: [(id: LotID, rest: LotRest)], _ rows: consuming PostgresRecordWriter
     ) -> PostgresValue {
-        .rows(of: lots, records) { lot, row in
+        .rows(of: lots, rows) { lot, row in
             row.add(lot.id.account.text)
             row.add(lot.id.number)
             row.add(lot.rest.remaining.amount)

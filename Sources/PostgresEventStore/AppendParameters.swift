@@ -28,12 +28,12 @@ struct AppendParameters {
     }
 
     private static func events(
-        _ events: [StoredEvent], _ records: PostgresRecords
+        _ events: [StoredEvent], _ rows: consuming PostgresRecordWriter
     ) -> PostgresValue {
-        .rows(of: events, records) { event, row in
+        .rows(of: events, rows) { event, row in
             row.add(event.account.text)
             row.add(event.version)
-            row.add(event.command.bytes)
+            row.add(high: event.command.high, low: event.command.low)
             row.add(event.type)
             row.add(event.schemaVersion)
             row.add(milliseconds: event.occurredAt.milliseconds)
@@ -43,9 +43,9 @@ struct AppendParameters {
     }
 
     private static func accounts(
-        _ accounts: [ChangedAccount], _ records: PostgresRecords
+        _ accounts: [ChangedAccount], _ rows: consuming PostgresRecordWriter
     ) -> PostgresValue {
-        .rows(of: accounts, records) { changed, row in
+        .rows(of: accounts, rows) { changed, row in
             let account = changed.account
             row.add(changed.id.text)
             row.add(changed.versionBefore)
@@ -63,10 +63,10 @@ struct AppendParameters {
     }
 
     private static func answers(
-        _ answers: [IdempotencyKey: StoredAnswer], _ records: PostgresRecords
+        _ answers: [IdempotencyKey: StoredAnswer], _ rows: consuming PostgresRecordWriter
     ) -> PostgresValue {
         let sorted = answers.sorted { $0.key.order < $1.key.order }
-        return .rows(of: sorted, records) { answer, row in
+        return .rows(of: sorted, rows) { answer, row in
             row.add(answer.key.account.text)
             row.add(answer.key.text)
             row.add(answer.value.requestSHA256)
@@ -80,13 +80,15 @@ struct AppendParameters {
 /// Arrays in which nothing is are sent as NULL, which the server doesn't even look at.
 extension PostgresValue {
     static func rows<Items: Collection>(
-        of items: Items, _ records: PostgresRecords,
-        _ add: (Items.Element, inout PostgresRecords) -> Void
+        of items: Items, _ rows: consuming PostgresRecordWriter,
+        _ add: (Items.Element, inout PostgresRecordWriter) -> Void
     ) -> PostgresValue {
         guard !items.isEmpty else { return .null }
-        var records = records
-        for item in items { records.addRow { add(item, &$0) } }
-        return .records(records)
+        for (index, item) in items.enumerated() {
+            rows.addRow { add(item, &$0) }
+            if index == 0 { rows.reserve(items.count) }
+        }
+        return .records(rows.finish())
     }
 
     static func numbers(_ values: [Int64]) -> PostgresValue {

@@ -32,10 +32,10 @@ struct AppendTypes {
         newAnswer = try type(5)
     }
 
-    var events: PostgresRecords { PostgresRecords(of: newEvent, columns: 8) }
-    var accounts: PostgresRecords { PostgresRecords(of: changedAccount, columns: 12) }
-    var purchases: PostgresRecords { PostgresRecords(of: claimedPurchase, columns: 7) }
-    var olderLots: PostgresRecords { PostgresRecords(of: olderLot, columns: 11) }
-    var changedLots: PostgresRecords { PostgresRecords(of: changedLot, columns: 4) }
-    var answers: PostgresRecords { PostgresRecords(of: newAnswer, columns: 6) }
+    var events: PostgresRecordWriter { PostgresRecordWriter(of: newEvent, columns: 8) }
+    var accounts: PostgresRecordWriter { PostgresRecordWriter(of: changedAccount, columns: 12) }
+    var purchases: PostgresRecordWriter { PostgresRecordWriter(of: claimedPurchase, columns: 7) }
+    var olderLots: PostgresRecordWriter { PostgresRecordWriter(of: olderLot, columns: 11) }
+    var changedLots: PostgresRecordWriter { PostgresRecordWriter(of: changedLot, columns: 4) }
+    var answers: PostgresRecordWriter { PostgresRecordWriter(of: newAnswer, columns: 6) }
 }

@@ -77,7 +77,7 @@ import Testing
                 """)
             let type = try await connection.execute(
                 PostgresStatement("type", "SELECT 'pg_temp.line'::regtype::oid::bigint"))
-            var lines = PostgresRecords(
+            var lines = PostgresRecordWriter(
                 of: try #require(UInt32(exactly: try type.int8(0, 0))), columns: 4)
             for index in 0..<count {
                 let number = Int64(index) * 1_000_003 - 5
@@ -101,7 +101,7 @@ import Testing
                         number, label, content, instant, place
                     )
                     ORDER BY place
-                    """), [.records(lines)])
+                    """), [.records(lines.finish())])
             #expect(rows.count == count)
             for row in 0..<count {
                 let number = Int64(row) * 1_000_003 - 5
