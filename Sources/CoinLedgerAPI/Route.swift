@@ -159,13 +159,13 @@ private struct PathPattern: Sendable {
     func variables(of path: [UInt8]) -> [String]? {
         guard let first = literals.first, path.starts(with: first) else { return nil }
         var rest = path[first.count...]
-        var segments: [String] = []
+        var segments: [ArraySlice<UInt8>] = []
         for literal in literals.dropFirst() {
             let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            segments.append(String(decoding: rest[..<end], as: UTF8.self))
             guard rest[end...].starts(with: literal) else { return nil }
+            segments.append(rest[..<end])
             rest = rest[(end + literal.count)...]
         }
-        return rest.isEmpty ? segments : nil
+        return rest.isEmpty ? segments.map { String(decoding: $0, as: UTF8.self) } : nil
     }
 }

@@ -69,6 +69,7 @@ struct AccountRowsAlone {
 
     func accounts() throws(PostgresError) -> [AccountID: Account] {
         var accounts: [AccountID: Account] = [:]
+        accounts.reserveCapacity(rows.count)
         for row in 0..<rows.count {
             // Hardly anybody has any.
             let details = try rows.isNull(row, 3) ? nil : rows.details(row, 3)

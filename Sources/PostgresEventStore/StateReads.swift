@@ -34,7 +34,10 @@ struct StateReads {
             states = try AccountRows(rows).accounts()
         }
         if !withoutLots.isEmpty, let rows = results.popFirst() {
-            states.merge(try AccountRowsAlone(rows).accounts()) { $1 }
+            let alone = try AccountRowsAlone(rows).accounts()
+            // Nearly always they are all there is.
+            guard !states.isEmpty else { return alone }
+            states.merge(alone) { $1 }
         }
         return states
     }

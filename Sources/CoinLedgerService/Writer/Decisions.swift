@@ -164,7 +164,9 @@ struct Decisions {
     /// A purchase that is remembered in the store changes hands; one that this very batch remembers
     /// is simply written as it ends.
     private mutating func takeOver(_ key: PurchaseKey) {
-        guard let known = facts.rememberedRefunds.removeValue(forKey: key) else { return }
+        guard !facts.rememberedRefunds.isEmpty,
+            let known = facts.rememberedRefunds.removeValue(forKey: key)
+        else { return }
         if batchInTheMaking.remembered.removeValue(forKey: key) == nil {
             batchInTheMaking.takenOver[key] = known.event
         }

@@ -30,8 +30,9 @@ extension LedgerWriter {
     private func readAhead() {
         let room = limits.batchCommandsMax - next.work.count
         guard reading == nil, let oldest = underWay.first, room > 0 else { return }
-        var wanted = WantedStates()
-        for work in queue.first(room) {
+        let waiting = queue.first(room)
+        var wanted = WantedStates(upTo: waiting.count)
+        for work in waiting {
             guard let command = work.command else { continue }
             let known = accounts[command.account]
             if let known, known.sequence >= oldest.sequence { continue }
@@ -70,6 +71,10 @@ private struct WantedStates: Sendable {
     private var drawn: Set<AccountID> = []
     /// Those that are known without the lots that it takes.
     private var partial: Set<AccountID> = []
+    /// How many they may become.
+    private let countMax: Int
+
+    init(upTo countMax: Int) { self.countMax = countMax }
 
     var isEmpty: Bool { unknown.isEmpty && partial.isEmpty }
 
@@ -77,6 +82,7 @@ private struct WantedStates: Sendable {
         if let known {
             if NeededFacts.needsLots(command, known) { partial.insert(command.account) }
         } else {
+            if unknown.isEmpty { unknown.reserveCapacity(countMax) }
             unknown.insert(command.account)
             if command.action.needsLots { drawn.insert(command.account) }
         }

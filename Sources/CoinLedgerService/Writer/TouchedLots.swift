@@ -13,19 +13,19 @@ struct TouchedLots {
     private var touched: [Int64: Touched] = [:]
 
     /// - Parameter account: its state before `event`, in which what is drawn from is still open.
-    mutating func note(_ event: Event, before account: Account) {
+    mutating func note(_ event: Event, before account: @autoclosure () -> Account) {
         switch event {
-        case .coinsSpent(let event): touch(event.slices, event.environment, account)
-        case .spendReversed(let event): touch(event.returned, event.environment, account)
-        case .coinsExpired(let event): touch(event.slices, event.environment, account)
+        case .coinsSpent(let event): touch(event.slices, event.environment, account())
+        case .spendReversed(let event): touch(event.returned, event.environment, account())
+        case .coinsExpired(let event): touch(event.slices, event.environment, account())
         case .coinsAdjusted(let event):
             guard case .removed(let slices) = event.change else { return }
-            touch(slices, event.environment, account)
+            touch(slices, event.environment, account())
         case .purchaseRefunded(let event):
-            touch(event.taken, event.purchase.environment, account)
+            touch(event.taken, event.purchase.environment, account())
         case .refundReversed(let event):
-            touch(event.returned, event.purchase.environment, account)
-        case .debtPaid(let event): touch(event.taken, event.purchase.environment, account)
+            touch(event.returned, event.purchase.environment, account())
+        case .debtPaid(let event): touch(event.taken, event.purchase.environment, account())
         case .coinsGranted, .purchaseRecorded, .appAccountTokenLinked, .coinsHeld, .holdReleased,
             .refundRemembered, .consentRecorded, .orderRecorded:
             break
