@@ -142,6 +142,8 @@ package enum Route: String, Hashable, Sendable, CaseIterable {
 private struct PathPattern: Sendable {
     /// What stands before, between and after the variables.
     private let literals: [[UInt8]]
+    /// With what each path of it ends; nil if that's a variable.
+    private let lastByte: UInt8?
 
     init(_ template: String) {
         var literals: [[UInt8]] = [[]]
@@ -153,10 +155,13 @@ private struct PathPattern: Sendable {
             }
         }
         self.literals = literals
+        lastByte = literals.last?.last
     }
 
     /// The variable segments of `path`, or nil if it isn't of this pattern.
     func variables(of path: [UInt8]) -> [String]? {
+        // Tells most patterns apart at once.
+        if let lastByte, path.last != lastByte { return nil }
         guard let first = literals.first, path.starts(with: first) else { return nil }
         var rest = path[first.count...]
         var segments: [ArraySlice<UInt8>] = []
