@@ -56,8 +56,8 @@ struct ByteBlock {
 }
 
 extension Span<UInt8> {
-    /// Where what a JSON string holds as it is ends, from `start` on: at a quotation mark, a backslash, a
-    /// control character or the end; and whether it's ASCII.
+    /// The first byte from `start` on that a JSON string can't hold as it is (a quotation mark, a
+    /// backslash or a control character), or the end; and whether all before it are ASCII.
     ///
     /// Texts are most of what is read and written (a receipt may have a megabyte), so this is the loop
     /// that counts: it goes over memory, and over many bytes at a time.

@@ -82,14 +82,3 @@ extension PurchaseKey {
 extension EventID {
     fileprivate var order: (Int64, Int64) { (lane.number, position) }
 }
-
-extension CommandID {
-    /// From 16 bytes, the highest first.
-    init?(_ bytes: [UInt8]) {
-        guard bytes.count == 16 else { return nil }
-        func number(_ part: ArraySlice<UInt8>) -> UInt64 {
-            part.reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
-    }
-}

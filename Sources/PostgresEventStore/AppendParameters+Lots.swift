@@ -5,21 +5,21 @@ import Postgres
 /// Lots that leave their account's row, and what a batch leaves of those that had left it.
 extension AppendParameters {
     static func olderLots(
-        _ lots: [LotPlaces.Leaving], _ rows: consuming PostgresRecordWriter
+        _ lots: [(account: AccountID, lot: ChangedLot)], _ rows: consuming PostgresRecordWriter
     ) -> PostgresValue {
         .rows(of: lots, rows) { leaving, row in
-            let lot = leaving.lot
+            let lot = leaving.lot.lot
             row.add(leaving.account.text)
             row.add(lot.number)
-            row.add(leaving.position)
-            row.add(leaving.environment.rawValue)
+            row.add(leaving.lot.openedAt)
+            row.add(leaving.lot.environment.rawValue)
             row.add(lot.kind.rawValue)
             row.add(lot.coins.amount)
-            row.add(leaving.rest.remaining.amount)
+            row.add(leaving.lot.rest.remaining.amount)
             row.add(milliseconds: lot.expiresAt?.milliseconds)
             row.add(lot.price?.milliunits)
             row.add(lot.price?.currency)
-            row.add(leaving.rest.valueOut)
+            row.add(leaving.lot.rest.valueOut)
         }
     }
 

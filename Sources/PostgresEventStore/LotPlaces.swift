@@ -6,16 +6,8 @@ import EventStore
 /// An account's newest lots are in its own row, as long as they have never been used up, so that
 /// hardly anything but that row has to be read and written. All others have rows of their own.
 struct LotPlaces {
-    /// A lot that gets a row of its own.
-    struct Leaving {
-        let account: AccountID
-        let environment: Environment
-        let lot: Lot
-        let position: Int64
-        let rest: LotRest
-    }
-
-    private(set) var leaving: [Leaving] = []
+    /// Lots that get rows of their own; each has the position of the event that opened it.
+    private(set) var leaving: [(account: AccountID, lot: ChangedLot)] = []
     /// Lots that have had rows of their own, with what is left of them.
     private(set) var changed: [(id: LotID, rest: LotRest)] = []
 
@@ -43,18 +35,13 @@ struct LotPlaces {
 
     private mutating func move(_ lot: ChangedLot, of changed: ChangedAccount) {
         let number = lot.lot.number
-        guard let position = lot.openedAt,
-            number > LotPlaces.lastGone(changed.lotCountBefore)
-        else {
+        guard lot.openedAt != nil, number > LotPlaces.lastGone(changed.lotCountBefore) else {
             return self.changed.append(
                 (LotID(account: changed.id, number: number), lot.rest))
         }
         // It stays in the row, or gives way as others do.
         if changed.account[lot.environment].openLot(lot.lot)?.openedAt != nil { return }
-        leaving.append(
-            Leaving(
-                account: changed.id, environment: lot.environment, lot: lot.lot,
-                position: position, rest: lot.rest))
+        leaving.append((changed.id, lot))
     }
 
     /// Open lots that are among the newest no more.
@@ -64,11 +51,11 @@ struct LotPlaces {
         guard last > lastBefore else { return }
         for environment in Environment.allCases {
             changed.account[environment].forEachOpenLot(above: lastBefore) { open in
-                guard open.lot.number <= last, let position = open.openedAt else { return }
-                leaving.append(
-                    Leaving(
-                        account: changed.id, environment: environment, lot: open.lot,
-                        position: position, rest: LotRest(open)))
+                guard open.lot.number <= last, open.openedAt != nil else { return }
+                let lot = ChangedLot(
+                    environment: environment, lot: open.lot, openedAt: open.openedAt,
+                    rest: LotRest(open))
+                leaving.append((changed.id, lot))
             }
         }
     }

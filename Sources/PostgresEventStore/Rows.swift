@@ -105,3 +105,14 @@ extension StoredEvent {
             payload: try rows.bytes(row, 9))
     }
 }
+
+extension CommandID {
+    /// From 16 bytes, the highest first.
+    fileprivate init?(_ bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        func number(_ part: ArraySlice<UInt8>) -> UInt64 {
+            part.reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+    }
+}

@@ -164,6 +164,7 @@ struct Decisions {
     /// A purchase that is remembered in the store changes hands; one that this very batch remembers
     /// is simply written as it ends.
     private mutating func takeOver(_ key: PurchaseKey) {
+        // Hardly ever is there one, and to look for it costs a hash.
         guard !facts.rememberedRefunds.isEmpty,
             let known = facts.rememberedRefunds.removeValue(forKey: key)
         else { return }
